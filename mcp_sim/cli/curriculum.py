@@ -15,7 +15,8 @@ from mcp_sim.cli.agent_options import Ticker, agent_command, chosen_seeds, journ
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.parsing import count, writable_folder
-from mcp_sim.generate.fiction import LEAST_ROWS, MOST_ROWS, Theme, fiction_scenario, invent, read_theme, tables
+from mcp_sim.generate.fiction.theme import Theme, read_theme
+from mcp_sim.generate.fiction.world import LEAST_ROWS, MOST_ROWS, fiction_scenario, invent, tables
 from mcp_sim.libraries.search.pages import read_given_pages
 from mcp_sim.models.language_model.domains import DOMAINS, system_text
 from mcp_sim.models.language_model.prompt import system

@@ -15,7 +15,8 @@ from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.models import model_options, named_line
 from mcp_sim.cli.parsing import count, trust_option, writable_file
 from mcp_sim.cli.terminal import Progress
-from mcp_sim.generate.fiction import Fiction, fiction_scenario, invent, questions, read_theme, shipped_themes, tables
+from mcp_sim.generate.fiction.theme import read_theme, shipped_themes
+from mcp_sim.generate.fiction.world import Fiction, fiction_scenario, invent, questions, tables
 from mcp_sim.generate.records import Draft
 from mcp_sim.libraries.search.pages import read_given_pages
 from mcp_sim.models.generated_worlds.checks import find_problems

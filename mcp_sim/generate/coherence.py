@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, TypeVar, cast
 
 from mcp_sim.generate.numbers import without_currency
@@ -26,32 +26,23 @@ def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
     """Return the adjustments of an entity's records, each with the name of the field that it writes."""
     stored = [field for field in entity.fields.values() if field.link is None]
     fields = {without_currency(snake(field.name)): field for field in stored}
-    return (
-        *_pairs(fields), *line_adjustments(fields), *_products(fields), *_sums(fields), *_order(fields),
-        *_stamps(fields),
-    )  # fmt: skip
+    return (*_pairs(fields), *_lines(fields), *_amounts(fields), *_times(fields))
 
 
-def _products(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
+def _amounts(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
+    """Compute totals: price times quantity; the subtotal with what is added to it, less what is taken from it."""
     price, count, total = (_first(names, fields) for names in ("prices", "counts", "totals"))
     if price is not None and count is not None and total is not None:
         yield total.name, _computed(total, lambda record: record[price.name] * record[count.name])
-
-
-def _sums(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
-    """Compute `total` from `subtotal` and what is added to it."""
-    if "subtotal" in fields:
-        yield from _totals(fields, fields["subtotal"].name)
-
-
-def _totals(fields: Mapping[str, Field], base: str) -> Iterator[tuple[str, Adjustment]]:
-    for tax in _all("taxes", fields):
-        yield tax.name, _computed(tax, _taxed(base, _rate(fields)))
-    total = _first("grand_totals", fields)
-    if total is not None:
-        added = [field.name for field in (*_all("taxes", fields), *_all("shipping", fields))]
-        taken = [field.name for field in _all("discounts", fields)]
-        yield total.name, _computed(total, lambda record: _sum(record, [base, *added]) - _sum(record, taken))
+    if "subtotal" not in fields:
+        return
+    base, rate, taxes = fields["subtotal"].name, _first("rates", fields), _all("taxes", fields)
+    for tax in taxes:
+        yield tax.name, _computed(tax, lambda record: record[base] * _tax_share(record, rate))
+    grand_total = _first("grand_totals", fields)
+    if grand_total is not None:
+        added, taken = [*taxes, *_all("shipping", fields)], _all("discounts", fields)
+        yield grand_total.name, _computed(grand_total, lambda record: _sum(record, added, base) - _sum(record, taken))
 
 
 def _all(names: str, known: Mapping[str, T]) -> list[T]:
@@ -63,23 +54,14 @@ def _first(names: str, known: Mapping[str, T]) -> T | None:
     return next(iter(_all(names, known)), None)
 
 
-def _rate(fields: Mapping[str, Field]) -> str | None:
-    return next((fields[name].name for name in word_list("amounts", "rates") if name in fields), None)
+def _tax_share(record: Record, rate: Field | None) -> float:
+    """Return the tax on an amount of 1, at the record's own rate if it has one."""
+    percent: Json = record.get(rate.name) if rate is not None else None
+    return _USUAL_TAX if not isinstance(percent, int | float) else percent / 100 if percent > 1 else percent
 
 
-def _taxed(base: str, rate: str | None) -> Callable[[Record], Any]:
-    """Return a function that computes the tax on an amount, at the record's own rate if it has one."""
-
-    def tax(record: Record) -> Any:
-        own_rate = record.get(rate) if rate is not None else None
-        share = _USUAL_TAX if not isinstance(own_rate, int | float) else own_rate / 100 if own_rate > 1 else own_rate
-        return record[base] * share
-
-    return tax
-
-
-def _sum(record: Record, names: list[str]) -> Any:
-    return sum(record.get(name) or 0 for name in names)
+def _sum(record: Record, fields: Iterable[Field], *names: str) -> Any:
+    return sum(record.get(name) or 0 for name in (*names, *(field.name for field in fields)))
 
 
 def _computed(field: Field, value: Callable[[Record], Any]) -> Adjustment:
@@ -118,22 +100,15 @@ def _ordered(lower: Field, upper: Field) -> Adjustment:
     return adjust
 
 
-def _order(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
-    """Give later events no earlier time."""
-    steps = [fields[name] for step in word_list("times", "order") for name in _step_names(step) if name in fields]
-    times = [field for field in steps if time_meaning(field.name, field.schema) is not None]
-    return [(field.name, _later(field, [time.name for time in times[:at]])) for at, field in enumerate(times) if at]
-
-
-def _step_names(step: str) -> tuple[str, ...]:
-    return tuple(f"{step}_{ending}" for ending in ("at", "on", "date", "time"))
-
-
-def _stamps(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
-    """Move the time of the last change to or after the last event of the record."""
-    updated = [field for field in fields.values() if time_meaning(field.name, field.schema) == "updated"]
-    steps = [field.name for field in fields.values() if time_meaning(field.name, field.schema) == "past"]
-    return [(field.name, _later(field, steps)) for field in updated] if steps else []
+def _times(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
+    """Give later events no earlier time. Move the time of the last change to or after the last event of the record."""
+    meanings = {field.name: time_meaning(field.name, field.schema) for field in fields.values()}
+    steps = (f"{step}_{ending}" for step in word_list("times", "order") for ending in ("at", "on", "date", "time"))
+    times = [fields[name] for name in steps if name in fields and meanings[fields[name].name] is not None]
+    events = [name for name, meaning in meanings.items() if meaning == "past"]
+    later = [(field, [time.name for time in times[:at]]) for at, field in enumerate(times) if at]
+    later += [(field, events) for field in fields.values() if events and meanings[field.name] == "updated"]
+    return [(field.name, _later(field, earlier)) for field, earlier in later]
 
 
 def _later(field: Field, steps: list[str]) -> Adjustment:
@@ -153,49 +128,40 @@ def has_price(schema: Record) -> bool:
     )
 
 
-def line_adjustments(fields: Mapping[str, Field]) -> Iterator[tuple[str, Callable[[Record], None]]]:
+def _lines(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
     """Compute the amount of each line item, and the total of all: price times quantity."""
     lines = next((field for field in fields.values() if has_price(field.schema)), None)
     if lines is None:
         return
     names = {without_currency(snake(name)): name for name in properties(items(lines.schema))}
-    price = _first("line_prices", names) or ""
-    count = _first("counts", names)
+    price, count = _first("line_prices", names), _first("counts", names)
     amount = _first("line_amounts", {name: own for name, own in names.items() if own != price})
-    if amount is not None and count is not None:
-        yield lines.name, _line_amounts(lines.name, price, count, amount)
     total = _first("sums", fields)
+
+    def adjust_lines(record: Record) -> None:
+        for line, number in _line_amounts(record, lines.name, price, count):
+            if number is not None and amount in line:
+                line[amount] = round(number) if isinstance(line[amount], int) else round(number, 2)
+
+    if amount is not None and count is not None:
+        yield lines.name, adjust_lines
     if total is not None and main_type(total.schema) in {"number", "integer"}:
-        yield total.name, _sum_of_lines(total, lines.name, price, count)
+        whole = main_type(total.schema) == "integer"
+
+        def adjust_total(record: Record) -> None:
+            numbers = [number for _, number in _line_amounts(record, lines.name, price, count)]
+            if None not in numbers:
+                record[total.name] = round(sum(numbers)) if whole else round(sum(numbers), 2)
+
+        yield total.name, adjust_total
 
 
-def _line_amounts(lines: str, price: str, count: str, amount: str) -> Callable[[Record], None]:
-    def adjust(record: Record) -> None:
-        for line in as_list(record.get(lines)):
-            number = _line_amount(as_object(line), price, count)
-            if number is not None and isinstance(line, dict) and amount in line:
-                line[amount] = _rounded(number, whole=isinstance(line[amount], int))
-
-    return adjust
-
-
-def _sum_of_lines(total: Field, lines: str, price: str, count: str | None) -> Callable[[Record], None]:
-    whole = main_type(total.schema) == "integer"
-
-    def adjust(record: Record) -> None:
-        amounts = [_line_amount(as_object(line), price, count) for line in as_list(record.get(lines))]
-        known = [number for number in amounts if number is not None]
-        if len(known) == len(amounts):
-            record[total.name] = _rounded(sum(known), whole=whole)
-
-    return adjust
-
-
-def _line_amount(line: Record, price: str, count: str | None) -> float | None:
-    each: Json = line.get(price)
-    times: Any = line.get(count, 1) if count else 1
-    return each * times if isinstance(each, int | float) and isinstance(times, int | float) else None
-
-
-def _rounded(value: float, *, whole: bool) -> Json:
-    return round(value) if whole else round(value, 2)
+def _line_amounts(record: Record, lines: str, price: str | None, count: str | None) -> list[tuple[Record, Any]]:
+    """Return the line items of a record with their amounts, None if an amount cannot be computed."""
+    amounts: list[tuple[Record, Any]] = []
+    for line in map(as_object, as_list(record.get(lines))):
+        each: Json = line.get(price or "")
+        times: Json = line.get(count, 1) if count else 1
+        is_known = isinstance(each, int | float) and isinstance(times, int | float)
+        amounts.append((line, each * times if is_known else None))
+    return amounts

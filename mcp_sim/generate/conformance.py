@@ -13,7 +13,6 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, items, properties, required
-from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_schemas import result_schema
 from mcp_sim.types.time_formats import parse_time
 
@@ -54,12 +53,9 @@ def schema_conformer(entity: Entity, schema: Record) -> Conform | None:
 
 def record_conformers(domain: Domain, entity: Entity) -> tuple[Adjust, ...]:
     """Return what adjusts an entity's records to the output schemas of its tools."""
-    schemas: list[Record] = []
-    for schema in shown_schemas(domain, entity):
-        if schema not in schemas:
-            schemas.append(schema)
-    conformers = (_record_conformer(entity, schema) for schema in schemas)
-    return tuple(adjust for adjust in conformers if adjust is not None)
+    shown = [*shown_schemas(domain, entity)]
+    distinct = [schema for place, schema in enumerate(shown) if schema not in shown[:place]]
+    return tuple(adjust for schema in distinct if (adjust := _record_conformer(entity, schema)) is not None)
 
 
 def _record_conformer(entity: Entity, schema: Record) -> Adjust | None:
@@ -92,21 +88,16 @@ class _Alternative:
     def fitted(self, body: Record, record: Record, kept: Container[str]) -> tuple[int, Record]:
         """Return the cost of adjusting a shown record to this alternative, and the adjusted record."""
         fitted = {name: value for name, value in body.items() if self._may_stay(name, value)}
-        changed = [name for name in body if name not in fitted and name in self.needed]
         for name in self._lacking(fitted):
             fitted[name] = self._value(name, record)
-        self._shorten(fitted)
-        return _cost(body, fitted, changed, kept), {
-            name: fitted[name] for name in dict.fromkeys((*body, *fitted)) if name in fitted
-        }
-
-    def _shorten(self, fitted: Record) -> None:
-        """Drop optional properties, the last ones first, until there are no more than allowed."""
-        for name in [*fitted][::-1]:
-            if len(fitted) <= self.most:
-                break
-            if name not in self.needed and name != self.entity.key:
+        for name in [*fitted][::-1]:  # the last optional properties are dropped first
+            if len(fitted) > self.most and name not in self.needed and name != self.entity.key:
                 del fitted[name]
+        changed = {name for name in body if name in fitted and fitted[name] is not body[name]}
+        dropped, added = body.keys() - fitted.keys(), fitted.keys() - body.keys()
+        lost = sum(name in kept for name in changed | dropped)
+        cost = _KEPT * lost + _CHANGED * len(changed) + _DROPPED * len(dropped) + _ADDED * len(added)
+        return cost, {name: fitted[name] for name in dict.fromkeys((*body, *fitted)) if name in fitted}
 
     def _may_stay(self, name: str, value: Json) -> bool:
         if name == self.entity.key:
@@ -131,33 +122,14 @@ class _Alternative:
         if name in record and name in self.judges and self.judges[name](record[name]):
             return record[name]
         make = value_maker(self.entity.name, name, self.parts.get(name, {}))
-        key = record.get(self.entity.key)
-        return make(chance_of(self.entity.name, key, name), record, self._moment(record))
-
-    def _moment(self, record: Record) -> Moment:
-        """Return the latest creation or change time that the record holds."""
-        fields = self.entity.fields.values()
-        times = [
-            record.get(field.name)
-            for field in fields
+        stamps = (
+            parse_time(record.get(field.name))
+            for field in self.entity.fields.values()
             if time_meaning(field.name, field.schema) in {"created", "updated"}
-        ]
-        known = [moment for value in times if (moment := parse_time(value)) is not None]
-        return Moment(max(known), max(known)) if known else Moment.unknown()
-
-
-def _cost(body: Record, fitted: Record, changed: list[str], kept: Container[str]) -> int:
-    dropped, added = [name for name in body if name not in fitted], [name for name in fitted if name not in body]
-    lost = sum(name in kept for name in (*changed, *dropped))
-    return _KEPT * lost + _CHANGED * len(changed) + _DROPPED * len(dropped) + _ADDED * len(added)
-
-
-def record_schemas(output: Record, plan: Plan) -> Iterator[Record]:
-    """Yield the schemas of a record in a tool's output."""
-    if plan.envelope.rows is not None:
-        yield items(at(output, plan.envelope.rows))
-    elif plan.envelope.record is not None:
-        yield at(output, plan.envelope.record)
+        )
+        latest = max(filter(None, stamps), default=None)
+        moment = Moment(latest, latest) if latest is not None else Moment.unknown()
+        return make(chance_of(self.entity.name, record.get(self.entity.key), name), record, moment)
 
 
 def shown_schemas(domain: Domain, entity: Entity) -> Iterator[Record]:
@@ -165,7 +137,11 @@ def shown_schemas(domain: Domain, entity: Entity) -> Iterator[Record]:
     for plan in domain.plans.values():
         tool = domain.tools.get(plan.tool)
         if plan.entity == entity.name and plan.backend == "records" and tool is not None and tool.output_schema:
-            yield from record_schemas(result_schema(tool), plan)
+            output = result_schema(tool)
+            if plan.envelope.rows is not None:
+                yield items(at(output, plan.envelope.rows))
+            elif plan.envelope.record is not None:
+                yield at(output, plan.envelope.record)
 
 
 def field_schemas(domain: Domain, entity: Entity, field: str) -> Iterator[Record]:

@@ -7,7 +7,7 @@ from functools import partial
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.coherence import has_price
-from mcp_sim.generate.makers import MAX_ITEMS, UNMERGED, CompileMaker, Make, exceeded_limit
+from mcp_sim.generate.schema_constraints import MAX_ITEMS, UNMERGED, CompileMaker, Make, exceeded_limit
 from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.generate.texts import text_fits
 from mcp_sim.generate.timeline import Moment

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from math import asin, cos, radians, sin, sqrt
 from typing import NamedTuple, cast
 
-from mcp_sim.generate.shipped_data import load, word_set
+from mcp_sim.generate.shipped_data import load, objects, word_set
 from mcp_sim.types import Json, Record
 from mcp_sim.types.lexicon.english import snake
 
@@ -42,7 +42,7 @@ class City(NamedTuple):
 @cache
 def cities() -> dict[str, City]:
     """Return the cities that addresses are generated in, by name."""
-    return {city["name"]: City(**city) for city in load("countries")["cities"]}
+    return {city.name: city for city in objects(City, load("countries")["cities"])}
 
 
 def airports() -> dict[str, str]:
@@ -53,7 +53,7 @@ def airports() -> dict[str, str]:
 @cache
 def known_cities() -> dict[str, City]:
     """Return all cities that texts may mention, by each of their names in lower case."""
-    known = cities() | {town["name"]: City(**town) for town in load("geography")["towns"]}
+    known = cities() | {town.name: town for town in objects(City, load("geography")["towns"])}
     others = {name: known[city] for name, city in load("geography")["other_names"].items()}
     return {name.lower(): city for name, city in (known | others).items()}
 

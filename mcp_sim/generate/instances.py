@@ -18,9 +18,8 @@ from typing import Final, TypeAlias
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.defaults import first_value
-from mcp_sim.generate.makers import MAX_ITEMS, Make, exceeded_limit
 from mcp_sim.generate.numbers import within_bounds
-from mcp_sim.generate.schema_constraints import alternatives, validity_test
+from mcp_sim.generate.schema_constraints import MAX_ITEMS, Make, alternatives, exceeded_limit, validity_test
 from mcp_sim.generate.texts import fitted_text
 from mcp_sim.generate.time_fields import time_formatter
 from mcp_sim.generate.timeline import Moment
@@ -45,18 +44,8 @@ _ISSUED = re.compile(r"\d+|[A-Za-z]+[_-]\w*\d{2,}\w*|[0-9a-f]{8}-[0-9a-f-]{27}")
 """Texts that look like ids which a server issued: `usr_00012`, not `v2`."""
 _IDS = ("id", "key", "uuid", "gid", "code")
 _NAMES = (
-    "name",
-    "title",
-    "label",
-    "display_name",
-    "full_name",
-    "login",
-    "username",
-    "value",
-    "text",
-    "content",
-    "slug",
-)
+    "name", "title", "label", "display_name", "full_name", "login", "username", "value", "text", "content", "slug",
+)  # fmt: skip
 _MAILS, _LINKS = ("email", "email_address", "address", "mail"), ("url", "uri", "href", "link")
 
 
@@ -163,73 +152,59 @@ _ANY_TYPE: Final[tuple[Json, ...]] = ("a", 1, 0.5, True, None, [], {})
 
 
 class Instances:
-    """Valid values of one schema. What is compiled is kept for the next one."""
+    """Valid values of one schema. It is compiled and expanded at the first use."""
 
     def __init__(self, schema: Record) -> None:
-        self._is_valid = Validator(schema, RESULT_FORMATS).is_valid
-        self._forms = [_Form(expanded(schema))]
         self._schema = schema
+
+    @cached_property
+    def _is_valid(self) -> Callable[[Json], bool]:
+        return Validator(self._schema, RESULT_FORMATS).is_valid
+
+    @cached_property
+    def _expanded(self) -> Record:
+        return expanded(self._schema)
+
+    @cached_property
+    def _form(self) -> _Kept:
+        return _Kept("", "", self._expanded)
+
+    @cached_property
+    def _canonical(self) -> _Kept | None:
+        form = canonical_form(self._schema)
+        return None if form is None else _Kept("", "", expanded(form))
 
     def nearest(self, value: Json = ABSENT) -> Json:
         """Return a valid value that keeps as much of the given one as possible. Raises `NoInstance`."""
-        chance = Chance(b"nearest")
-        for candidate in self._candidates(value, chance):
+        excess = exceeded_limit(self._expanded)
+        for candidate in self._candidates(value) if not excess else ():
             if self._is_valid(candidate):
                 return candidate
-        raise NoInstance(exceeded_limit(self._forms[0].schema) or "no valid value was found")
+        raise NoInstance(excess or "no valid value was found")
 
-    def _candidates(self, value: Json, chance: Chance) -> Iterator[Json]:
-        if exceeded_limit(self._forms[0].schema):
-            return
+    def _candidates(self, value: Json) -> Iterator[Json]:
+        chance = Chance(b"nearest")
         if value is not ABSENT:
             yield value
-        yield from self._forms[0].candidates(value, chance)
+        yield from self._form.candidates(value, chance)
         yield from _ANY_TYPE
-        if len(self._forms) == 1 and (form := canonical_form(self._schema)) is not None:
-            self._forms.append(_Form(expanded(form)))
-        for form in self._forms[1:]:
-            yield from form.candidates(value, chance)
+        if self._canonical is not None:
+            yield from self._canonical.candidates(value, chance)
 
 
-def repairer(schema: Record) -> Callable[[Json], Json]:
-    """Return a function that returns a valid value as close as possible to a given one. Raises `NoInstance`.
-
-    The schema is expanded at the first call.
-    """
-    known: list[Instances] = []
-
-    def repaired(value: Json) -> Json:
-        if not known:
-            known.append(Instances(schema))
-        return known[0].nearest(value)
-
-    return repaired
-
-
-class _Form:
-    """One form of a schema, expanded."""
-
-    def __init__(self, schema: Record) -> None:
-        self.schema = schema
-
-    @cached_property
-    def _kept(self) -> _Kept:
-        return _Kept("", "", self.schema)
+class _Kept(Shaped):
+    """Shapes values, and drops what has no valid form."""
 
     @cached_property
     def _make(self) -> Make:
-        return value_maker("", "", self.schema)
+        return value_maker(self._owner, self._name, self._schema)
 
     def candidates(self, value: Json, chance: Chance) -> Iterator[Json]:
         """Yield the value in the form of the schema, then generated values."""
         moment = Moment.unknown()
         if value is not ABSENT:
-            yield self._kept(value, chance, moment)
+            yield self(value, chance, moment)
         yield from (self._make(chance, {}, moment) for _ in range(_TRIES))
-
-
-class _Kept(Shaped):
-    """Shapes values, and drops what has no valid form."""
 
     def _list(self, way: Record, value: Json, chance: Chance, moment: Moment) -> Json:
         shape = self._part("", items(way))

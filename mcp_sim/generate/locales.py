@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from mcp_sim.generate.shipped_data import load
-from mcp_sim.types import Record
+from mcp_sim.generate.shipped_data import load, objects
 from mcp_sim.types.frozen import frozen
 
 if TYPE_CHECKING:
@@ -37,13 +36,7 @@ class Locale:
 @cache
 def locales() -> tuple[Locale, ...]:
     """Return all countries. The first one is the default."""
-    return tuple(_locale(entry) for entry in load("countries")["locales"])
-
-
-def _locale(entry: Record) -> Locale:
-    fields: dict[str, Any] = {name: tuple(cast("list[str]", value)) if isinstance(value, list) else value
-                     for name, value in entry.items()}  # fmt: skip
-    return Locale(**fields)
+    return objects(Locale, load("countries")["locales"])
 
 
 def usual_locale() -> Locale:

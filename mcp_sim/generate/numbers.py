@@ -11,14 +11,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.locales import Locale
-from mcp_sim.generate.makers import Make
 from mcp_sim.generate.places import latitude, longitude
+from mcp_sim.generate.schema_constraints import Make
 from mcp_sim.generate.setting import Setting
-from mcp_sim.generate.shipped_data import load, word_list, word_set
+from mcp_sim.generate.shipped_data import load, rule_for, word_list, word_set
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import Moment, time_maker
 from mcp_sim.types import Json, Record
@@ -235,38 +235,16 @@ class Range:
         return replace(self, low=round(self.low * factor, 2), high=round(self.high * factor, 2), step=step)
 
 
-class _Rule(NamedTuple):
-    nouns: re.Pattern[str] | None
-    names: re.Pattern[str]
-    unit: str
-    usual: Range
-
-
-@cache
-def _rules() -> tuple[_Rule, ...]:
-    return tuple(
-        _Rule(
-            re.compile(f"(.*_)?(?:{rule['of']})") if "of" in rule else None,
-            re.compile(rule["field"]),
-            rule.get("unit", ""),
-            Range(*(rule[name] for name in ("low", "high", "step")), *(name in rule for name in _MARKS)),
-        )
-        for rule in load("numbers")["ranges"]
-    )
-
-
-_MARKS = ("small", "price", "large")
-
-
 def usual_range(noun: str, name: str, description: str, *, whole: bool) -> Range:
     """Return the usual range of a number field, by its name, its kind of record, and the unit of its description."""
     name, noun = without_currency(noun_in_english(snake(name))), snake(noun)
     stem, unit = _name_and_unit(name)
     unit = unit or described_unit(description)
-    rule = (_rule(noun, stem) if unit else None) or _rule(noun, name)
+    rule = (rule_for("numbers", "ranges", stem, noun) if unit else None) or rule_for("numbers", "ranges", name, noun)
     if rule is None:
         return Range(1, 100, 1, small=True) if whole else Range(0, 1000, 0.01, small=True)
-    scaled = rule.usual.times(_factor(rule.unit, unit))
+    usual = Range(rule["low"], rule["high"], rule["step"], *(mark in rule for mark in ("small", "price", "large")))
+    scaled = usual.times(_factor(rule.get("unit", ""), unit))
     return replace(scaled, step=max(1, round(scaled.step)), price=False) if whole else scaled
 
 
@@ -292,16 +270,8 @@ def unit_of(entity: str, name: str, description: str) -> float | None:
     """Return how many seconds the unit of a field has, None if it measures something else."""
     sizes, own = load("units")["sizes"]["time"], snake(name)
     unit = _units().get(own) or _name_and_unit(own)[1] or described_unit(description)
-    rule = _rule(snake(entity.rpartition(".")[2]), _name_and_unit(own)[0])
-    return sizes.get(unit or (rule.unit if rule is not None else ""))
-
-
-@lru_cache(maxsize=4096)
-def _rule(noun: str, name: str) -> _Rule | None:
-    for rule in _rules():
-        if rule.names.fullmatch(name) and (rule.nouns is None or rule.nouns.fullmatch(noun)):
-            return rule
-    return None
+    rule = rule_for("numbers", "ranges", _name_and_unit(own)[0], snake(entity.rpartition(".")[2])) or {}
+    return sizes.get(unit or rule.get("unit", ""))
 
 
 def _factor(usual: str, unit: str) -> float:

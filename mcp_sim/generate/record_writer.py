@@ -10,8 +10,8 @@ from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.coherence import adjustments
 from mcp_sim.generate.conformance import record_conformers
 from mcp_sim.generate.links import Choose, Targets, indirect_link, inherited_fields, inherited_value, link_chooser
-from mcp_sim.generate.makers import Make
 from mcp_sim.generate.numbers import is_coordinate
+from mcp_sim.generate.schema_constraints import Make
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.time_fields import event_of, time_meaning
 from mcp_sim.generate.timeline import Moment, creation_time, has_reached

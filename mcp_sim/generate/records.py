@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from mcp_sim.generate.embedded_records import Pick, embedder
+from mcp_sim.generate.invention import Pick, embedder
 from mcp_sim.generate.keys import initial_keys
 from mcp_sim.generate.links import Targets
 from mcp_sim.generate.record_counts import orphans, total_count, usual_count

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from functools import cache, lru_cache
 
 from mcp_sim.generate.locales import Locale, locale_of, locales, usual_locale
-from mcp_sim.generate.shipped_data import load
+from mcp_sim.generate.shipped_data import load, objects
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.lexicon.english import singular, words
@@ -19,34 +19,22 @@ class Theme:
     """A trade. `words` occur in descriptions of it (singular, lower case); `goods` are in the singular.
 
     `kinds` are categories of goods. `matters` are subjects that people write about, with their article if they have
-    one. `firms` are the second words of company names. `entities` are kinds of
-    records that only this trade has.
+    one. `firms` are the second words of company names. `entities` are kinds of records that only this trade has.
     """
 
     name: str
-    words: frozenset[str]
+    words: tuple[str, ...]
     goods: tuple[str, ...]
     kinds: tuple[str, ...]
     matters: tuple[str, ...]
     firms: tuple[str, ...]
-    entities: frozenset[str] = frozenset()
+    entities: tuple[str, ...] = ()
 
 
 @cache
 def themes() -> tuple[Theme, ...]:
     """Return all trades. The first one is used if a description names none."""
-    return tuple(
-        Theme(
-            name=entry["name"],
-            words=frozenset(entry["words"]),
-            goods=tuple(entry["goods"]),
-            kinds=tuple(entry["kinds"]),
-            matters=tuple(entry["matters"]),
-            firms=tuple(entry["firms"]),
-            entities=frozenset(entry.get("entities", ())),
-        )
-        for entry in load("themes")
-    )
+    return objects(Theme, load("themes"))
 
 
 def general_theme() -> Theme:
@@ -103,33 +91,26 @@ def detect_setting(description: str) -> Setting:
     return Setting(_locale(text), _theme(re.findall(r"[^\W\d_]+", text.lower())))
 
 
-def _holds(word: str, theme: Theme) -> bool:
-    """Whether a word of a language without spaces contains a word of the theme."""
-    return word[:1] >= _UNSPACED and any(sign in word for sign in theme.words if sign[0] >= _UNSPACED)
-
-
 def _locale(text: str) -> Locale:
     """Return the country that is named first, else that of the text's script or language."""
     lowered = text.lower()
-    scored: list[tuple[int, Locale]] = []
-    for locale in locales():
-        for word in locale.words:
-            if word not in lowered:
-                continue
-            place = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", lowered)
-            if place is not None:
-                scored.append((place.start(), locale))
-    if scored:
-        return min(scored, key=lambda entry: entry[0])[1]
-    return _by_script(text) or _spoken(lowered) or usual_locale()
+    named = [
+        (match.start(), place)
+        for place, locale in enumerate(locales())
+        for word in locale.words
+        if word in lowered and (match := re.search(rf"(?<!\w){re.escape(word)}(?!\w)", lowered)) is not None
+    ]
+    return locales()[min(named)[1]] if named else _by_script(text) or _spoken(lowered) or usual_locale()
 
 
 def _by_script(text: str) -> Locale | None:
     """Return the country of the first script, in the order of the data file, that the text has letters of."""
-    for script in load("countries")["scripts"]:
-        if any(script["first"] <= letter <= script["last"] for letter in text):
-            return locale_of(script["code"])
-    return None
+    scripts = (
+        script
+        for script in load("countries")["scripts"]
+        if any(script["first"] <= sign <= script["last"] for sign in text)
+    )
+    return next((locale_of(script["code"]) for script in scripts), None)
 
 
 def _spoken(text: str) -> Locale | None:
@@ -146,7 +127,9 @@ def _theme(nouns: Iterable[str], *, with_entities: bool = False) -> Theme:
     singulars = [singular(word) for word in nouns]
 
     def matches(word: str, theme: Theme) -> bool:
-        return word in theme.words or _holds(word, theme) or (with_entities and word in theme.entities)
+        """Whether a word is of the theme, or contains one, in a language without spaces."""
+        is_unspaced = word[:1] >= _UNSPACED and any(sign in word for sign in theme.words if sign[0] >= _UNSPACED)
+        return word in theme.words or is_unspaced or (with_entities and word in theme.entities)
 
     counts = {theme.name: sum(matches(word, theme) for word in singulars) for theme in themes()[1:]}
     best = max(counts.values(), default=0)

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
 from pkgutil import get_data
-from typing import Any
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
 
 
 @cache
@@ -30,7 +33,35 @@ def word_set(file: str, name: str) -> frozenset[str]:
     return frozenset(load(file)[name])
 
 
+def objects(kind: Callable[..., T], entries: Iterable[dict[str, Any]]) -> tuple[T, ...]:
+    """Return entries of a data file as objects of a class. Lists become tuples."""
+    return tuple(
+        kind(
+            **{
+                name: tuple(cast("list[Any]", value)) if isinstance(value, list) else value
+                for name, value in entry.items()
+            }
+        )
+        for entry in entries
+    )
+
+
+@lru_cache(maxsize=8192)
+def rule_for(file: str, name: str, field: str, noun: str = "") -> dict[str, Any] | None:
+    """Return the first rule of a list in a data file that is for a field of a kind of record, by names in snake case.
+
+    `field` of a rule is a pattern of names. `of` is one of nouns, which may have words before them; `among` names a
+    list of them in `nouns.json`. A rule without one of them is for all.
+    """
+    rules = _rules(file, name)
+    return next((rule for fields, nouns, rule in rules if fields.fullmatch(field) and nouns.fullmatch(noun)), None)
+
+
 @cache
-def patterns(file: str, name: str, value: str) -> tuple[tuple[re.Pattern[str], Any], ...]:
-    """Return the rules of a list in a data file: the pattern of field names of each, and one of its values."""
-    return tuple((re.compile(rule["field"]), rule[value]) for rule in load(file)[name])
+def _rules(file: str, name: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str], dict[str, Any]], ...]:
+    def nouns(rule: dict[str, Any]) -> str:
+        kinds = "|".join(word_list("nouns", rule["among"])) if "among" in rule else rule.get("of")
+        return f"(.*_)?(?:{kinds})" if kinds else "(?s:.*)"
+
+    rules = load(file)[name] if name else load(file)
+    return tuple((re.compile(rule.get("field", "(?s:.*)")), re.compile(nouns(rule)), rule) for rule in rules)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property, lru_cache
-from typing import NamedTuple, TypeAlias, cast
+from functools import cache, lru_cache
+from typing import TypeAlias
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.codes import Codes, Shapes, things
@@ -13,7 +13,7 @@ from mcp_sim.generate.contacts import People
 from mcp_sim.generate.places import Places
 from mcp_sim.generate.prose import Prose, has_subject
 from mcp_sim.generate.setting import Setting
-from mcp_sim.generate.shipped_data import load, patterns, word_list, word_set
+from mcp_sim.generate.shipped_data import load, rule_for, word_list, word_set
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_list
@@ -23,52 +23,28 @@ from mcp_sim.types.lexicon.translations import noun_in_english
 Write: TypeAlias = Callable[[Chance, Record, Moment], str]
 
 
-class Writers:
-    """The writers of one setting and one kind of record, each created at its first use."""
+def writer_of(name: str, noun: str, setting: Setting) -> Write:
+    """Return a writer for a kind of record by its name in `texts.json`.
 
-    def __init__(self, setting: Setting, noun: str) -> None:
-        self._setting, self._noun = setting, noun
-
-    @cached_property
-    def people(self) -> People:
-        return People(self._setting)
-
-    @cached_property
-    def places(self) -> Places:
-        return Places(self._setting)
-
-    @cached_property
-    def codes(self) -> Codes:
-        return Codes(self._setting, self._noun)
-
-    @cached_property
-    def shapes(self) -> Shapes:
-        return Shapes(self._setting)
-
-    @cached_property
-    def prose(self) -> Prose:
-        return Prose(self._setting, self._noun)
-
-    def find(self, name: str) -> Write:
-        """Return a writer by its name in `texts.json`.
-
-        `words.colors` draws a word, `thing.ward` names a thing, `part.finish` is the value of an unknown field,
-        `link.receipt_url` is an address.
-        """
-        group, _, kind = name.partition(".")
-        match group:
-            case "words":
-                return one_of(word_list("words", kind))
-            case "thing":
-                return self.shapes.thing(kind)
-            case "part":
-                return self.shapes.part(kind)
-            case "link":
-                return self.codes.link(kind)
-            case "email_of":
-                return self.people.email_of(kind)
-            case _:
-                return cast("Write", getattr(getattr(self, group), kind))
+    `words.colors` draws a word, `thing.ward` names a thing, `part.finish` is the value of an unknown field,
+    `link.receipt_url` is an address.
+    """
+    group, _, kind = name.partition(".")
+    match group:
+        case "words":
+            return one_of(word_list("words", kind))
+        case "thing":
+            return Shapes(setting).thing(kind)
+        case "part":
+            return Shapes(setting).part(kind)
+        case "link":
+            return Codes(setting, noun).link(kind)
+        case "email_of":
+            return People(setting).email_of(kind)
+        case "codes" | "prose":
+            return getattr({"codes": Codes, "prose": Prose}[group](setting, noun), kind)
+        case _:
+            return getattr({"people": People, "places": Places}[group](setting), kind)
 
 
 def one_of(options: Sequence[str]) -> Write:
@@ -76,14 +52,6 @@ def one_of(options: Sequence[str]) -> Write:
     return lambda chance, _record, _moment: chance.choice(options)
 
 
-_ROLE = re.compile(
-    r"(.*_)?(author|owner|assignee|assigned_to|created_by|updated_by|modified_by|manager|reporter|sender|user|by|to|"
-    r"recipient|attendee|participant|approver|reviewer|member|contact|customer|requester|guardian|nurse|physician|doctor|"
-    r"teacher|director|composer|cardholder|holder|supervisor|coach|narrator|chef|instructor|tutor|pilot|captain|artist|"
-    r"technician|parent|spouse|speaker|translator|editor|illustrator)s?"
-)
-_LINES = re.compile(r"(line|order|invoice|cart|basket|quote|purchase)_?(items?|lines?)|lines|positions")
-_LINE_NAMES = frozenset({"description", "title", "name", "product", "product_name", "item_name"})
 _SIZE = re.compile(r"_?\d+(x\d+)?$")
 """The size in the name of an image: `avatar_48`."""
 _WRITERS = {"email": ("people.email", "email_of.")}
@@ -96,19 +64,20 @@ _OWN = frozenset({"", "full", "display", "label", "title", "legal", "short", "re
 def text_writer(entity: str, name: str, schema: Record, setting: Setting) -> Write:
     """Return the writer of a text field, by its format, else by its name and its entity."""
     noun, name = _thing(noun_in_english(snake(entity.rpartition(".")[2]))), noun_in_english(snake(name))
-    writers = Writers(setting, noun)
     form = str(schema.get("format", ""))
     by_format, refined = load("texts")["formats"].get(form), load("texts")["refined_by_name"].get(form)
     if by_format is not None:
         plain = _SIZE.sub("", name)
         writer = _by_name(noun, plain, False) if refined is not None and re.search(refined, plain) else ""
         usual = _address(noun, name) if by_format == "people.url" else by_format
-        return writers.find(writer if writer.startswith(_WRITERS.get(form, ("link.", "people.picture"))) else usual)
-    known = listed_values(schema) or labels(f"{setting.theme.name}_{noun}", name)
+        is_finer = writer.startswith(_WRITERS.get(form, ("link.", "people.picture")))
+        return writer_of(writer if is_finer else usual, noun, setting)
+    label = rule_for("labels", "", name, f"{setting.theme.name}_{noun}") or {"values": ()}
+    known = listed_values(schema) or label["values"]
     writer = "" if known else _by_name(noun, name, _takes_code(schema))
     if writer.startswith("part."):
         known = example_values(schema)
-    return writers.shapes.one_of(known) if known else writers.find(writer)
+    return Shapes(setting).one_of(known) if known else writer_of(writer, noun, setting)
 
 
 def _thing(noun: str) -> str:
@@ -131,47 +100,25 @@ def _address(noun: str, name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _by_name(noun: str, name: str, code: bool) -> str:
-    last = noun.rsplit("_", 1)[-1]
-    if name in _LINE_NAMES and _LINES.fullmatch(noun):
-        return "codes.product"
+    rule = rule_for("texts", "names", name, noun)
+    if rule is not None:
+        return rule["writer"]
     if name.endswith(("name", "_title")) or name in {"label", "title"}:
         return _named(noun, name)
     if name.endswith("country") and code:
         return "places.country_code"
-    return _by_kind(noun, last, name) or _mailed(last, name) or _by_table(noun, name)
-
-
-def _by_kind(noun: str, last: str, name: str) -> str | None:
-    """Return the writer of a field that has another meaning in records of this kind."""
-    if name in {"path", "full_path"} and last in word_set("nouns", "folders"):
-        return "codes.folder"
-    if name == "host" and last in word_set("nouns", "hosted"):
-        return "people.someone"
-    if name in {"currency", "currency_code"} and last in word_set("nouns", "of_currencies"):
-        return "places.currency"
-    is_title = name == "summary" or (name == "content" and last in word_set("nouns", "short"))
-    return "prose.title" if is_title and has_subject(noun) else None
-
-
-def _mailed(noun: str, name: str) -> str | None:
-    """Return the writer of the e-mail address of a company, or of a person whom the record names."""
     role = re.fullmatch(r"(.+)_e_?mail(_address)?", name)
     if role is not None:
         return f"email_of.{role[1]}"
-    is_firm = noun in word_set("nouns", "companies") and re.fullmatch(r"e_?mail(_address)?", name)
-    return "people.office_email" if is_firm else None
-
-
-def _by_table(noun: str, name: str) -> str:
-    writer = _by_pattern(noun, name)
-    return writer or ("people.someone" if _ROLE.fullmatch(name) else _by_last_word(noun, name))
+    is_short = name == "content" and noun.rsplit("_", 1)[-1] in word_set("nouns", "short")
+    if (name == "summary" or is_short) and has_subject(noun):
+        return "prose.title"
+    return _by_pattern(noun, name) or _by_last_word(noun, name)
 
 
 def _by_pattern(noun: str, name: str) -> str | None:
-    chosen = next(
-        (writer for pattern, writer in patterns("texts", "fields", "writer") if pattern.fullmatch(name)), None
-    )
-    return _address(noun, name) if chosen == "people.url" else chosen
+    writer = (rule_for("texts", "fields", name, noun) or {"writer": None})["writer"]
+    return _address(noun, name) if writer == "people.url" else writer
 
 
 def _by_last_word(noun: str, name: str) -> str:
@@ -180,41 +127,23 @@ def _by_last_word(noun: str, name: str) -> str:
         return "prose.title"
     if last in word_set("nouns", "long_texts"):
         return "prose.text"
-    if last in things() or _of_kind(last) is not None:
-        return _of_kind(last) or f"thing.{last}"
+    if last in things() or last in _kinds():
+        return _kinds().get(last) or f"thing.{last}"
     singular_name = singular(name)
     return f"part.{name}" if singular_name == name else _by_pattern(noun, singular_name) or "prose.title"
 
 
 def _named(noun: str, name: str) -> str:
     """Return the writer of a name or title of the thing that the field, or else the entity, is named after."""
-    chosen = next((writer for pattern, writer in patterns("texts", "names", "writer") if pattern.fullmatch(name)), None)
-    if chosen is not None:
-        return chosen
     last = noun.rsplit("_", 1)[-1]
     about = name.removesuffix("name").removesuffix("_title").rstrip("_").rsplit("_", 1)[-1]
-    if about in _OWN or about == last:
-        return _own_name(noun, last, name)
-    thing = singular(about)
-    usual = "prose.title" if name.endswith("title") else f"thing.{thing}"
-    return f"thing.{thing}" if thing in things() else _of_kind(thing) or usual
-
-
-def _own_name(noun: str, last: str, name: str) -> str:
-    """Return the writer of the name or title of a record. The whole noun decides before its last word does."""
-    if name == "title" and last in word_set("nouns", "people"):
-        return "words.job_titles"
-    for word in (noun, last):
-        if word in things():
-            return f"thing.{word}"
-        if (known := _of_kind(word)) is not None:
-            return known
-    return "prose.title" if name == "title" or has_subject(noun) else f"thing.{noun}"
-
-
-def _of_kind(noun: str) -> str | None:
-    """Return the writer of names of things of this kind."""
-    return _kinds().get(noun)
+    if about in _OWN or about == last:  # the whole noun decides before its last word does
+        word = next((word for word in (noun, last) if word in things() or word in _kinds()), None)
+        usual = "prose.title" if name == "title" or has_subject(noun) else f"thing.{noun}"
+    else:
+        word = singular(about)
+        usual = "prose.title" if name.endswith("title") else f"thing.{word}"
+    return f"thing.{word}" if word in things() else _kinds().get(word or "", usual)
 
 
 @cache
@@ -228,35 +157,6 @@ def _kinds() -> dict[str, str]:
 
 
 # values that are listed -----------------------------------------------------------------------------------------------
-
-
-class Label(NamedTuple):
-    """The possible values of fields whose name, and whose kind of record, match. Their slots are those of `Shapes`."""
-
-    nouns: re.Pattern[str] | None
-    names: re.Pattern[str]
-    options: tuple[str, ...]
-
-
-@cache
-def _labels() -> tuple[Label, ...]:
-    return tuple(
-        Label(
-            re.compile(f"(.*_)?(?:{rule['of']})") if "of" in rule else None,
-            re.compile(rule["field"]),
-            tuple(rule["values"]),
-        )
-        for rule in load("labels")
-    )
-
-
-@lru_cache(maxsize=4096)
-def labels(noun: str, name: str) -> tuple[str, ...]:
-    """Return the possible values of a field of such a record, () if none are known."""
-    for label in _labels():
-        if label.names.fullmatch(name) and (label.nouns is None or label.nouns.fullmatch(noun)):
-            return label.options
-    return ()
 
 
 _WORD = r"[\"'`]?[A-Za-z][\w/-]*[\"'`]?"

@@ -18,7 +18,7 @@ from warnings import catch_warnings, simplefilter
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.contacts import slug
-from mcp_sim.generate.makers import MAX_LENGTH, MAX_NUMBER, Make
+from mcp_sim.generate.schema_constraints import MAX_LENGTH, MAX_NUMBER, Make
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.text_fields import text_writer
 from mcp_sim.generate.time_fields import time_meaning

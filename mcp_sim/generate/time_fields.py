@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
-from mcp_sim.generate.shipped_data import patterns, word_list
+from mcp_sim.generate.shipped_data import rule_for, word_list
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import iso_seconds
 from mcp_sim.types.json_schema.shapes import main_type
@@ -35,10 +35,8 @@ def time_meaning(name: str, schema: Record) -> TimeMeaning | None:
     name = snake(name)
     if not _holds_time(name, schema):
         return None
-    for pattern, meaning in patterns("times", "meanings", "meaning"):
-        if pattern.fullmatch(name):
-            return "past" if meaning == "occurred" and event_of(name) else meaning
-    return "past"
+    rule = rule_for("times", "meanings", name)
+    return "past" if rule is None or (rule["meaning"] == "occurred" and event_of(name)) else rule["meaning"]
 
 
 @lru_cache(maxsize=4096)

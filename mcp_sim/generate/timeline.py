@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.shipped_data import load, word_set
+from mcp_sim.generate.shipped_data import rule_for, word_set
 from mcp_sim.generate.time_fields import TimeMeaning, time_formatter, time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import DEFAULT_NOW
@@ -69,11 +69,8 @@ def _by_day(moment: datetime, now: datetime) -> datetime:
 
 def time_maker(entity: str, name: str, schema: Record) -> Callable[[Chance, Record, Moment], Json]:
     """Return the maker of a time field's values."""
-    noun, meaning, write = (
-        snake(entity.rpartition(".")[2]),
-        time_meaning(name, schema) or "past",
-        time_formatter(name, schema),
-    )
+    noun, write = snake(entity.rpartition(".")[2]), time_formatter(name, schema)
+    meaning = time_meaning(name, schema) or "past"
     if meaning == "start" and (noun in word_set("times", "recorded") or _kept_in(noun, "ended")):
         meaning = "occurred"
     if meaning == "start" and _kept_in(noun, "to_come"):
@@ -87,13 +84,10 @@ def time_maker(entity: str, name: str, schema: Record) -> Callable[[Chance, Reco
     return lambda chance, record, when: write(moment(chance, record, when))
 
 
-@lru_cache(maxsize=1024)
 def _length(noun: str) -> tuple[int, int, timedelta] | None:
     """Return how long records of this kind last: two bounds and their unit."""
-    for rule in load("times")["lengths"]:
-        if re.fullmatch(f"(.*_)?(?:{rule['of']})", noun):
-            return rule["low"], rule["high"], _UNITS[rule["unit"]]
-    return None
+    rule = rule_for("times", "lengths", "", noun)
+    return (rule["low"], rule["high"], _UNITS[rule["unit"]]) if rule is not None else None
 
 
 _UNITS = {"min": timedelta(minutes=1), "h": timedelta(hours=1), "day": timedelta(days=1)}

@@ -9,11 +9,10 @@ from itertools import accumulate
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.containers import list_maker, object_maker
-from mcp_sim.generate.makers import Make
 from mcp_sim.generate.numbers import number_maker
-from mcp_sim.generate.schema_constraints import constrained_maker, is_plain, validity_test
+from mcp_sim.generate.schema_constraints import Make, constrained_maker, is_plain, validity_test
 from mcp_sim.generate.setting import Setting, plain_setting
-from mcp_sim.generate.shipped_data import patterns, word_set
+from mcp_sim.generate.shipped_data import rule_for, word_set
 from mcp_sim.generate.texts import text_maker
 from mcp_sim.types import Json, Record
 from mcp_sim.types.draws import SEPARATOR
@@ -79,10 +78,7 @@ def chance_of(*parts: object) -> Chance:
 
 
 def _flag_maker(name: str) -> Make:
-    snake_name = snake(name)
-    likely = next(
-        (likely for pattern, likely in patterns("states", "flags", "likely") if pattern.fullmatch(snake_name)), 0.25
-    )
+    likely = (rule_for("states", "flags", snake(name)) or {"likely": 0.25})["likely"]
     return lambda chance, _record, _moment: chance.unit() < likely
 
 

@@ -75,7 +75,7 @@ class Bindings:
         return self._steps[tool.id]
 
     def _compile(self, tool: Tool) -> WorldStep:
-        from mcp_sim.generate.instances import repairer  # noqa: PLC0415 (listing tools must not wait for it)
+        from mcp_sim.generate.instances import Instances  # noqa: PLC0415 (listing tools must not wait for it)
 
         scenario, domain = self._scenario, self._scenario.domain
         plan = domain.plans.get(tool.id) or Plan(tool.id, "unknown")
@@ -92,7 +92,7 @@ class Bindings:
             ),
             interaction=scenario.interactions.get(tool.id, NO_INTERACTION),
             planned_output=output if is_program or output is None else Validator(output.schema, RESULT_FORMATS),
-            repair=None if tool.output_schema is None or is_program else repairer(tool.output_schema),
+            repair=None if tool.output_schema is None or is_program else Instances(tool.output_schema).nearest,
             is_lenient=tool.server in scenario.servers and scenario.servers[tool.server].arguments == "lenient",
             refuse=program_hook(scenario, "invalid_arguments", tool.server) or refused,
         )

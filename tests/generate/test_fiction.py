@@ -12,8 +12,8 @@ from support.endpoint import Asked, completion, serving
 from support.library_stores import new_store
 
 from mcp_sim.cli import main
-from mcp_sim.generate.fiction import Fiction, invent, questions, read_theme, shipped_themes, tables
-from mcp_sim.generate.fiction.theme import Theme, known_words
+from mcp_sim.generate.fiction.theme import Theme, known_words, read_theme, shipped_themes
+from mcp_sim.generate.fiction.world import Fiction, invent, questions, tables
 from mcp_sim.libraries.search import Search, snippet
 from mcp_sim.libraries.search.pages import read_given_pages, shown_values
 from mcp_sim.simulator.compile import load
@@ -164,7 +164,7 @@ def test_the_links_of_a_theme_are_listed_once_for_all_its_paths(monkeypatch: pyt
 
 
 def test_texts_of_a_theme_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcp_sim.generate.fiction.rows._MOST_TEXT", 1_000)
+    monkeypatch.setattr("mcp_sim.generate.fiction.world._MOST_TEXT", 1_000)
     with pytest.raises(UsageError, match="use fewer rows"):
         fiction("league")
 

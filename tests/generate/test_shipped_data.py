@@ -14,7 +14,7 @@ import mcp_sim.generate
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.setting import plain_setting
 from mcp_sim.generate.shipped_data import load
-from mcp_sim.generate.text_fields import Writers
+from mcp_sim.generate.text_fields import writer_of
 from mcp_sim.generate.timeline import Moment
 
 FOLDER = Path(mcp_sim.generate.__file__).parent / "data"
@@ -42,7 +42,7 @@ def test_every_writer_exists() -> None:
     texts = load("texts")
     rules = [rule["writer"] for part in ("names", "fields") for rule in texts[part]]
     for writer in {*texts["formats"].values(), *rules, *texts["kinds"]}:
-        assert Writers(plain_setting(), "thing").find(writer)(Chance(b""), {}, Moment.unknown())
+        assert writer_of(writer, "thing", plain_setting())(Chance(b""), {}, Moment.unknown())
 
 
 def test_every_slot_of_a_phrase_is_known() -> None:

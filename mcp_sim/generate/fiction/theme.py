@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -125,8 +125,8 @@ class Text(_Part):
 
 
 FieldRule = Name | Number | Year | Day | Choice | Pick | Best | Off | Text
-_NamedField: TypeAlias = tuple[str, str, str, tuple[type[FieldRule], ...]]
-"""Where a path is, the table that it begins at, the path, and the rules that its field may have."""
+_NamedField: TypeAlias = tuple[str, str, str, tuple[type[FieldRule], ...], Mapping[str, str]]
+"""Where a path is, the table that it begins at, the path, the rules that its field may have, and the links on it."""
 _NUMBERS: tuple[type[FieldRule], ...] = (Number, Year)
 _SHOWN: tuple[type[FieldRule], ...] = (Name, Number, Year, Day, Choice, Off, Text)
 
@@ -184,70 +184,63 @@ class Theme(_Part):
 
     @model_validator(mode="after")
     def _names_exist(self) -> Theme:
-        for place, table in self._named_tables():
+        links = self.links()
+        named = [(f"tables.{path}", table) for path, table in links.items()]
+        rules = (*self.templates, *self.questions, *self.lists)
+        for place, table in (*named, *((f"about of {type(rule).__name__}", rule.about) for rule in rules)):
             if table not in self.tables:
                 raise ValueError(f"{place}: unknown table {table!r}{did_you_mean(table, self.tables)}")
         if missing := self.tables.keys() - self.share.keys():
             raise ValueError(f"share: expected a part of the rows for {', '.join(sorted(missing))}")
-        for table, fields in self.tables.items():
-            for name, rule in fields.items():
-                if isinstance(rule, Pick) and rule.distinct and self.share[table] > self.share[rule.pick]:
-                    raise ValueError(f"tables.{table}.{name}: {rule.pick} has too few rows to be distinct")
-        links = self.links()
-        owners = {path: path.partition(".")[0] for path in links}
-        linked_by = {f"{links[path]}.{owner}": owner for path, owner in owners.items()}
-        known: tuple[tuple[Iterable[_NamedField], Mapping[str, str]], ...] = (
-            (self._own_fields(), {}),
-            ((*self._computed_from(), *self._asked_for()), links),
-            (self._slots_of_pages(), linked_by | links),
-        )
-        for named, steps in known:
-            for place, table, path, kinds in named:
-                if not isinstance(self._field_at(table, path, steps), kinds):
-                    words = " or ".join(kind.__name__.lower() for kind in kinds)
-                    raise ValueError(f"{place}: expected a path to a field ({words}), got {path!r}")
+        for table, name, rule in self.fields():
+            if isinstance(rule, Pick) and rule.distinct and self.share[table] > self.share[rule.pick]:
+                raise ValueError(f"tables.{table}.{name}: {rule.pick} has too few rows to be distinct")
+        for place, table, path, kinds, steps in (
+            *self._computed_from(links),
+            *self._asked_for(links),
+            *self._slots_of_pages(links),
+        ):
+            if not isinstance(self._field_at(table, path, steps), kinds):
+                words = " or ".join(kind.__name__.lower() for kind in kinds)
+                raise ValueError(f"{place}: expected a path to a field ({words}), got {path!r}")
         return self
 
-    def _own_fields(self) -> Iterator[_NamedField]:
-        """Yield the fields by which rows of a table are found. They are not in linked rows."""
-        for table, fields in self.tables.items():
-            for name, rule in fields.items():
-                if isinstance(rule, Best):
-                    yield f"tables.{table}.{name}", rule.best, rule.of, _NUMBERS
-                    yield f"tables.{table}.{name}", rule.best, rule.by, (Pick,)
-        for number, listing in enumerate(self.lists):
-            yield f"lists.{number}.by", listing.about, listing.by, _SHOWN
-
-    def _slots_of_pages(self) -> Iterator[_NamedField]:
-        """Yield what pages show. Their slots also lead to the rows that link to a row."""
-        for number, template in enumerate(self.templates):
-            for text in (template.url, template.title, template.date, *template.text):
-                for match in PAGE_SLOT.finditer(text):
-                    if match[1] != "id":
-                        yield f"templates.{number}", template.about, match[1], (*_SHOWN, Pick, Best)
-
-    def _computed_from(self) -> Iterator[_NamedField]:
+    def _computed_from(self, links: Mapping[str, str]) -> Iterator[_NamedField]:
         """Yield the fields that others are computed from.
 
         No text shows another text, which would let them double with each field.
         """
-        for table, fields in self.tables.items():
-            for name, rule in fields.items():
-                place = f"tables.{table}.{name}"
-                if isinstance(rule, Off):
-                    yield place, table, rule.off, _NUMBERS
-                elif isinstance(rule, Text):
-                    for path in SLOT.findall(rule.text):
-                        yield place, table, path, (Name, Choice, *_NUMBERS)
+        for table, name, rule in self.fields():
+            place = f"tables.{table}.{name}"
+            if isinstance(rule, Best):
+                yield place, rule.best, rule.of, _NUMBERS, {}
+                yield place, rule.best, rule.by, (Pick,), {}
+            elif isinstance(rule, Off):
+                yield place, table, rule.off, _NUMBERS, links
+            elif isinstance(rule, Text):
+                for path in SLOT.findall(rule.text):
+                    yield place, table, path, (Name, Choice, *_NUMBERS), links
 
-    def _asked_for(self) -> Iterator[_NamedField]:
-        """Yield the fields that questions and lists show."""
+    def _asked_for(self, links: Mapping[str, str]) -> Iterator[_NamedField]:
+        """Yield the fields that questions and lists show, and those by which lists choose rows."""
         for number, question in enumerate(self.questions):
             for path in (question.answer, *SLOT.findall(question.ask)):
-                yield f"questions.{number}", question.about, path, _SHOWN
+                yield f"questions.{number}", question.about, path, _SHOWN, links
         for number, listing in enumerate(self.lists):
+            yield f"lists.{number}.by", listing.about, listing.by, _SHOWN, {}
             for path in listing.columns.values():
-                yield f"lists.{number}.columns", listing.about, path, _SHOWN
+                yield f"lists.{number}.columns", listing.about, path, _SHOWN, links
+
+    def _slots_of_pages(self, links: Mapping[str, str]) -> Iterator[_NamedField]:
+        """Yield what pages show. Their slots also lead to the rows that link to a row."""
+        steps = {f"{table}.{path.partition('.')[0]}": path.partition(".")[0] for path, table in links.items()} | {
+            **links
+        }
+        for number, template in enumerate(self.templates):
+            for text in (template.url, template.title, template.date, *template.text):
+                for match in PAGE_SLOT.finditer(text):
+                    if match[1] != "id":
+                        yield f"templates.{number}", template.about, match[1], (*_SHOWN, Pick, Best), steps
 
     def _field_at(self, table: str, path: str, links: Mapping[str, str]) -> FieldRule | None:
         """Return the rule of the field that a path of links leads to."""
@@ -256,22 +249,15 @@ class Theme(_Part):
             table = links.get(f"{table}.{step}", "")
         return self.tables.get(table, {}).get(last)
 
-    def _named_tables(self) -> list[tuple[str, str]]:
-        links = [
-            (f"tables.{table}.{name}", rule.pick if isinstance(rule, Pick) else rule.best)
-            for table, fields in self.tables.items()
-            for name, rule in fields.items()
-            if isinstance(rule, Pick | Best)
-        ]
-        about = [*self.templates, *self.questions, *self.lists]
-        return [*links, *((f"about of {type(rule).__name__}", rule.about) for rule in about)]
+    def fields(self) -> Iterator[tuple[str, str, FieldRule]]:
+        """Yield the table, the name and the rule of each field."""
+        return ((table, name, rule) for table, fields in self.tables.items() for name, rule in fields.items())
 
     def links(self) -> dict[str, str]:
         """Return TABLE.FIELD -> the table to which the field links."""
         return {
             f"{table}.{name}": rule.pick if isinstance(rule, Pick) else rule.best
-            for table, fields in self.tables.items()
-            for name, rule in fields.items()
+            for table, name, rule in self.fields()
             if isinstance(rule, Pick | Best)
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from mcp_sim.generate.embedded_records import embedder, with_known_records
+from mcp_sim.generate.invention import embedder, with_known_records
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.timeline import Moment

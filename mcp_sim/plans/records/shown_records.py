@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from mcp_sim.generate.embedded_records import WRAPPER, Names
+from mcp_sim.generate.invention import WRAPPER, Names
 from mcp_sim.generate.missing_records import generate_record
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.plans.records.accepted_keys import may_be_key

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias, cast
 
-from mcp_sim.generate.embedded_records import embedder, with_known_records
+from mcp_sim.generate.invention import embedder, with_known_records
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.acknowledgements import acknowledged_data, acknowledgement

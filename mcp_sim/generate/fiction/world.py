@@ -1,4 +1,4 @@
-"""The rows of a fictional world."""
+"""The rows of a fictional world, and questions about it, with the answers that the rows give."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from mcp_sim.generate.fiction.theme import (
     Number,
     Off,
     Pick,
+    TableRule,
     Text,
     Theme,
     Year,
@@ -36,6 +37,9 @@ LEAST_ROWS, MOST_ROWS = 40, 20_000
 """Numbers of rows that a world may have: with fewer, some tables are empty; more make gigabytes of pages."""
 _LEAST_SHIFT, _MOST_SHIFT = -100, 900
 """How many years a world may be moved: its time must be in the years 1900 to 2999."""
+
+_YEAR = 2028
+"""The year in which worlds take place, unless it is shifted: after every date of the themes that ship."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +96,6 @@ class _Maker:
         self._rows: dict[str, list[Record]] = {
             table: [{"id": f"{table}-{number}"} for number in range(1, count + 1)] for table, count in counts.items()
         }
-        self._picks = {
-            table: [name for name, rule in fields.items() if isinstance(rule, Pick)]
-            for table, fields in theme.tables.items()
-        }
         self._room = _MOST_TEXT
         self._distinct: dict[tuple[str, str], set[str]] = {}
         """Table and linked table -> the rows that are taken, where links are distinct."""
@@ -112,20 +112,16 @@ class _Maker:
             (Text, self._text),
             (Day, self._day),
         ]
+        theme = self._theme
         for kinds, maker in makers:
-            for table, name, rule in self._fields():
+            for table, name, rule in theme.fields():
                 if isinstance(rule, kinds):
                     for row in self._rows[table]:
                         row[name] = maker(table, row, rule)
-        order = {table: ("id", *fields) for table, fields in self._theme.tables.items()}
+        order = {table: ("id", *fields) for table, fields in theme.tables.items()}
         for table, rows in self._rows.items():
             rows[:] = [{name: row[name] for name in order[table]} for row in rows]
         return self._fiction
-
-    def _fields(self) -> Iterator[tuple[str, str, FieldRule]]:
-        for table, fields in self._theme.tables.items():
-            for name, rule in fields.items():
-                yield table, name, rule
 
     def _plain(self, _table: str, _row: Record, rule: Name | Number | Year | Choice) -> Json:
         random = self._random
@@ -143,7 +139,8 @@ class _Maker:
 
     def _picked(self, table: str, row: Record, rule: Pick) -> str:
         """Return the id of a row that fits. Two links of a row to the same table lead to different rows."""
-        taken = {row["id"], *(row.get(name) for name in self._picks[table])}
+        picks = (name for name, other in self._theme.tables[table].items() if isinstance(other, Pick))
+        taken = {row["id"], *map(row.get, picks)}
         if rule.distinct:
             taken |= self._distinct.setdefault((table, rule.pick), set())
         others = self._fitting(rule)
@@ -164,15 +161,8 @@ class _Maker:
         return self._candidates[key]
 
     def _best(self, _table: str, row: Record, rule: Best) -> str:
-        linked = self._linking(rule.best, rule.by).get(row["id"]) or self._rows[rule.best]
+        linked = [other for other in self._rows[rule.best] if other[rule.by] == row["id"]] or self._rows[rule.best]
         return max(linked, key=lambda other: other[rule.of])["id"]
-
-    def _linking(self, table: str, name: str) -> Mapping[str, list[Record]]:
-        """Return the rows of a table by the row to which their field links."""
-        linking = dict[str, list[Record]]()
-        for row in self._rows[table]:
-            linking.setdefault(row[name], []).append(row)
-        return linking
 
     def _off(self, table: str, row: Record, rule: Off) -> Json:
         return self._fiction.value(table, row, rule.off) + self._random.choice(rule.by)
@@ -206,3 +196,74 @@ class _Maker:
             for link, target in self._fiction.links.items():
                 if target == owner and link.startswith(f"{table}."):
                     yield self._fiction.value(table, row, f"{link.partition('.')[2]}.{name}")
+
+
+# questions ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with one answer. `pages` have to be read for it: each shows the name that leads to the next."""
+
+    ask: str
+    answer: Json
+    pages: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """A question whose answer is a table: `rows` by column. `expectation` are the options of `table` in a scenario."""
+
+    ask: str
+    expectation: Record
+    rows: list[Record]
+
+
+def questions(fiction: Fiction) -> Iterator[Question]:
+    """Yield the questions of the theme about each row that has an answer."""
+    for rule in fiction.theme.questions:
+        for row in fiction.rows[rule.about]:
+            answer = fiction.value(rule.about, row, rule.answer)
+            if answer is not None:
+                yield Question(_filled(rule.ask, fiction, rule.about, row), answer, max(1, rule.answer.count(".")))
+
+
+def tables(fiction: Fiction) -> Iterator[Table]:
+    """Yield the questions of the theme whose answer is a table of rows with an extreme value."""
+    for rule in fiction.theme.lists:
+        rows = sorted(fiction.rows[rule.about], key=lambda row: row[rule.by], reverse=rule.keep == "highest")
+        count = max(2, round(len(rows) * rule.share))
+        while count < len(rows) and rows[count][rule.by] == rows[count - 1][rule.by]:
+            count += 1  # an equal value belongs to the answer, too
+        chosen = rows[:count]
+        limit = chosen[-1][rule.by]
+        where = {rule.by: {"gte" if rule.keep == "highest" else "lte": limit}}
+        expectation = {"entity": rule.about, "where": where, "columns": rule.columns, "key": rule.key}
+        answer = [_columns(rule, fiction, row) for row in chosen]
+        yield Table(rule.ask.replace("{limit}", str(limit)), expectation, answer)
+
+
+def fiction_scenario(fiction: Fiction, name: str, seed: int, shift_years: int = 0) -> Record:
+    """Return the document of a scenario in a fictional world. Its task is the first table of the theme."""
+    table = next(tables(fiction))
+    return {
+        "mcp_sim": 1,
+        "name": f"{name}-{seed}",
+        "task": table.ask,
+        "tools": {"search": "search_world"},
+        "seed": seed,
+        "world": {
+            "description": f"{fiction.theme.title}.",
+            "now": f"{_YEAR + shift_years}-06-01T09:00:00Z",
+            "state": fiction.state(),
+        },
+        "expect": [{"table": table.expectation, "id": "table"}],
+    }
+
+
+def _columns(rule: TableRule, fiction: Fiction, row: Record) -> Record:
+    return {column: fiction.value(rule.about, row, path) for column, path in rule.columns.items()}
+
+
+def _filled(ask: str, fiction: Fiction, table: str, row: Record) -> str:
+    return SLOT.sub(lambda match: str(fiction.value(table, row, match[1])), ask)
