@@ -75,7 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. User errors are messages on stderr and exit codes, never tracebacks."""
     open_standard_streams()
     if argv is None and "_ARGCOMPLETE" in os.environ:
-        return _complete()
+        completion = module_of("completion")
+        completion.complete(_parser(completion.requested_words()))
+        return 0
     words = [*(sys.argv[1:] if argv is None else argv)]  # `list` is a command, and so a name of this package
     with for_people():
         return outcome(lambda: _ran(words))
@@ -103,13 +105,6 @@ def outcome(action: Callable[[], int]) -> int:
     except OSError as error:
         _discard_stdout()
         return _fail(continued(f"mcp-sim: {error.strerror}{f': {error.filename}' if error.filename else ''}"), 2)
-
-
-def _complete() -> int:
-    """Print completions for the shell that asks."""
-    completion = module_of("completion")
-    completion.complete(_parser(completion.requested_words()))
-    return 0
 
 
 def _unwrapped(action: Callable[[], int]) -> int:

@@ -133,7 +133,13 @@ def _command() -> list[str]:
 
 def _write(path: Path, key: str, entries: Mapping[str, Record]) -> None:
     """Merge the entries into the file, and keep a copy of the file."""
-    before = _read(path)
+    try:
+        value: Any = json.loads(path.read_text(encoding="utf-8") or "{}") if path.exists() else {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"{path} cannot be merged into ({error}); nothing was written") from None
+    if not isinstance(value, dict):
+        raise UsageError(f"{path} does not contain a JSON object; nothing was written")
+    before = cast("Record", value)
     known = before.get(key, {})
     if not isinstance(known, dict):
         raise UsageError(f"{path}: {key!r} is not an object; nothing was written")
@@ -142,13 +148,3 @@ def _write(path: Path, key: str, entries: Mapping[str, Record]) -> None:
     replace_file(path, json.dumps(merged, indent=2, ensure_ascii=False) + "\n")
     print(f"Wrote {', '.join(entries)} to {path}{f' (before: {copy})' if copy else ''}.", file=sys.stderr)
     print("Restart the client.", file=sys.stderr)
-
-
-def _read(path: Path) -> Record:
-    try:
-        value: Any = json.loads(path.read_text(encoding="utf-8") or "{}") if path.exists() else {}
-    except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path} cannot be merged into ({error}); nothing was written") from None
-    if not isinstance(value, dict):
-        raise UsageError(f"{path} does not contain a JSON object; nothing was written")
-    return cast("Record", value)

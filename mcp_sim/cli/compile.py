@@ -14,7 +14,7 @@ from mcp_sim.cli.drift import live_server
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.recordings.compiling.samples import documented_calls, live_calls, sessions_in_order, with_samples
 from mcp_sim.recordings.compiling.subject import Subject, read_subject
-from mcp_sim.spec.sessions import RecordedCall, Session, read_sessions
+from mcp_sim.spec.sessions import RecordedCall, read_sessions
 from mcp_sim.spec.trust import read_whole
 from mcp_sim.types.errors import UsageError
 
@@ -28,7 +28,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SPEC",
         help="a tool spec, a tools/list result, or a scenario with one server, whose state the model sees",
     )
-    _add_sample_options(parser)
+    parser.add_argument(
+        "--samples-from",
+        metavar="FILE|DIR|COMMAND",
+        help="show the model one answer of each tool: from recorded sessions, documentation, or a live server",
+    )
+    parser.add_argument(
+        "--sample-tools",
+        metavar="GLOB",
+        action="append",
+        default=[],
+        help="also call these tools of a live server, which may write; may be repeated",
+    )
     writing.arguments(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, help="the Python file to write; default: NAME.py beside the spec"
@@ -44,28 +55,13 @@ def run(args: argparse.Namespace) -> int:
     return writing.run(_sampled(subject, args), args, args.output)
 
 
-def _add_sample_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for samples."""
-    parser.add_argument(
-        "--samples-from",
-        metavar="FILE|DIR|COMMAND",
-        help="show the model one answer of each tool: from recorded sessions, documentation, or a live server",
-    )
-    parser.add_argument(
-        "--sample-tools",
-        metavar="GLOB",
-        action="append",
-        default=[],
-        help="also call these tools of a live server, which may write; may be repeated",
-    )
-
-
 def _sampled(subject: Subject, args: argparse.Namespace) -> Subject:
     """Return a subject with the samples that the command line names. Raises `UsageError` for a source without any."""
     source: str | None = args.samples_from
     if source is None:
         return subject
-    sessions = _sessions(Path(source))
+    path = Path(source)
+    sessions = read_sessions(path) if path.is_dir() or path.suffix == ".jsonl" else []
     calls = sessions_in_order(sessions) if sessions else _calls(subject, source, args.sample_tools)
     sampled_subject = with_samples(replace(subject, held=sessions), calls, sessions[0].state if sessions else {})
     if not sampled_subject.samples:
@@ -74,11 +70,6 @@ def _sampled(subject: Subject, args: argparse.Namespace) -> Subject:
             "document with an example below the name of a tool, or a command that starts the server"
         )
     return sampled_subject
-
-
-def _sessions(path: Path) -> list[Session]:
-    """Return the sessions that a source is, by which the gate also judges behaviour."""
-    return read_sessions(path) if path.is_dir() or path.suffix == ".jsonl" else []
 
 
 def _calls(subject: Subject, source: str, allowed: list[str]) -> list[RecordedCall]:

@@ -38,7 +38,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit with 0 when the client has disconnected, 4 if the server does not answer."""
     open_standard_streams()
-    bridge = Bridge(_checked(args.url), _token(args.token_env))
+    token = os.environ.get(args.token_env, "").strip(AROUND)
+    if token and not token.isprintable():
+        raise UsageError(f"the environment's {args.token_env} cannot be sent as a token: it must be one line of text")
+    bridge = Bridge(_checked(args.url), token)
     code = anyio.run(_serve, bridge)
     if bridge.gone is None:
         return code
@@ -60,10 +63,3 @@ def _checked(url: str) -> str:
                 return url
             raise UsageError(f"{url} names no world: write {url.rstrip('/')}/w/WORLD/mcp")
     raise UsageError(f"{url!r} is not a URL: write http://HOST:PORT/w/WORLD/mcp")
-
-
-def _token(name: str) -> str | None:
-    token = os.environ.get(name, "").strip(AROUND)
-    if token and not token.isprintable():
-        raise UsageError(f"the environment's {name} cannot be sent as a token: it must be one line of text")
-    return token

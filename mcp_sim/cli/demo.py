@@ -65,18 +65,14 @@ async def _work(scenario: Scenario, trace: Path, mode: str) -> None:
     print(textwrap.indent(textwrap.fill(scenario.task, 100), "  "))
     options = ("--trace", str(trace), "--clock", "virtual", "--log-level", "warning")
     async with spawned(SCENARIO, *options, mode=mode) as client:
-        await _naive_agent(_asking(client, trace, paint))
-
-
-async def _naive_agent(ask: Ask) -> None:
-    """Work on the task, and repeat every call that has failed."""
-    contacts = await ask("search_contacts", {"query": "Ada Vos"})
-    ada = contacts["contacts"][0]["id"] if contacts else ""
-    spring = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": ada}
-    deal = await _until_done(ask, "create_deal", spring)
-    await _until_done(ask, "update_deal", {"deal_id": deal["id"], "stage": "proposal"})
-    note = {"type": "note", "subject": "Sent the offer", "contact_id": ada, "occurred_at": "2029-03-01T09:00:00Z"}
-    await _until_done(ask, "log_activity", {**note, "deal_id": deal["id"]})
+        ask = _asking(client, trace, paint)
+        contacts = await ask("search_contacts", {"query": "Ada Vos"})
+        ada = contacts["contacts"][0]["id"] if contacts else ""
+        spring = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": ada}
+        deal = await _until_done(ask, "create_deal", spring)
+        await _until_done(ask, "update_deal", {"deal_id": deal["id"], "stage": "proposal"})
+        note = {"type": "note", "subject": "Sent the offer", "contact_id": ada, "occurred_at": "2029-03-01T09:00:00Z"}
+        await _until_done(ask, "log_activity", {**note, "deal_id": deal["id"]})
 
 
 async def _until_done(ask: Ask, tool: str, tool_arguments: Record) -> Record:

@@ -279,7 +279,10 @@ def _ends(name: str, ours: End | None, theirs: End | None) -> Iterator[str]:
     elif ours.record is None or theirs.record is None:
         yield f"{name}: A {_how(ours)}; B {_how(theirs)}"
     else:
-        yield from _fields(name, ours.record, theirs.record)
+        for field in dict.fromkeys((*ours.record, *theirs.record)):
+            a, b = (record.get(field, ABSENT) for record in (ours.record, theirs.record))
+            if a != b:
+                yield f"{name}.{field}: A {shorten(a)}; B {shorten(b)}"
 
 
 def _end_json(end: End | None) -> Record:
@@ -291,9 +294,3 @@ def _end_json(end: End | None) -> Record:
 
 def _how(end: End | None) -> str:
     return "deleted it" if end is None or end.record is None else f"wrote {shorten(end.record)}"
-
-
-def _fields(name: str, a: Record, b: Record) -> Iterator[str]:
-    for field in dict.fromkeys((*a, *b)):
-        if a.get(field, ABSENT) != b.get(field, ABSENT):
-            yield f"{name}.{field}: A {shorten(a.get(field, ABSENT))}; B {shorten(b.get(field, ABSENT))}"

@@ -55,7 +55,13 @@ def run(args: argparse.Namespace) -> int:
     header = read_header(args.trace)
     scenario = load(args.scenario or named_scenario(args.trace, header), trust=args.trust)
     same, worlds = header.get("sha256") == scenario.sha256, read_worlds(args.trace)
-    _refuse_missing(args, worlds)
+    if args.world is not None and args.world not in worlds:
+        raise UsageError(f"{args.trace} has no world {args.world!r}{did_you_mean(args.world, worlds)}")
+    wanted = _chosen(worlds, args.world)
+    if args.step is not None and not any(
+        step.get("index") and step["n"] == args.step for trace in wanted for step in trace.steps
+    ):
+        raise UsageError(f"{args.trace} has no call at step {args.step}")
     try:
         explanations = [_Explained.of(trace, scenario, args, is_same=same) for trace in _chosen(worlds, args.world)]
         _refuse_unknown(args.id, explanations)
@@ -82,17 +88,6 @@ def _refuse_unknown(wanted: str | None, explanations: Sequence[_Explained]) -> N
     ids = [entry.id for explained in explanations for entry in explained.perturbations]
     if wanted is not None and wanted not in ids:
         raise UsageError(f"the scenario has no perturbation {wanted!r}{did_you_mean(wanted, ids)}")
-
-
-def _refuse_missing(args: argparse.Namespace, worlds: Mapping[str, WorldTrace]) -> None:
-    """Raise `UsageError` if the trace has no such world or call."""
-    if args.world is not None and args.world not in worlds:
-        raise UsageError(f"{args.trace} has no world {args.world!r}{did_you_mean(args.world, worlds)}")
-    wanted = _chosen(worlds, args.world)
-    if args.step is not None and not any(
-        step.get("index") and step["n"] == args.step for trace in wanted for step in trace.steps
-    ):
-        raise UsageError(f"{args.trace} has no call at step {args.step}")
 
 
 @dataclass(slots=True)
@@ -143,17 +138,13 @@ def _unsteered(step: Record) -> Record:
 def _print_world(explained: _Explained, wanted: str | None, palette: Palette, *, is_same: bool) -> None:
     print(palette.bold(f"world {printable(explained.world)}"))
     for step, findings in explained.calls:
-        print(_headline(step))
+        seen = render_observation(observation_of(step["served"] or step["truth"]["observation"]))
+        source = f" (answered by {step['source']})" if step.get("source") else ""
+        print(printable(f"#{step['n']} {step['tool']} {shorten(step['arguments'])} -> {seen}{source}"))
         for finding in findings:
             print(_line(finding, step, palette, is_same=is_same))
     for name, text in _summary(explained, wanted):
         print(palette.dim(printable(f"{name}: {text}")))
-
-
-def _headline(step: Record) -> str:
-    seen = render_observation(observation_of(step["served"] or step["truth"]["observation"]))
-    source = f" (answered by {step['source']})" if step.get("source") else ""
-    return printable(f"#{step['n']} {step['tool']} {shorten(step['arguments'])} -> {seen}{source}")
 
 
 def _line(finding: Finding, step: Record, palette: Palette, *, is_same: bool) -> str:

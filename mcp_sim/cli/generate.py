@@ -63,7 +63,11 @@ def run(args: argparse.Namespace) -> int:
     if args.fiction is not None:
         return write_fiction(args)
     scenario = load(args.scenario, trust=args.trust)
-    draft = _draft(scenario, args)
+    if not scenario.domain.entities:
+        raise UsageError(f"{args.scenario}: its tools use no records")
+    seed = scenario.seed if args.seed is None else args.seed
+    counts = divide_total(scenario.domain, scenario.records, args.count or DEFAULT_TOTAL)
+    draft = Draft(scenario.domain, counts, seed, namesakes=False)
     wanted = sum(_counts(draft).values())
     progress = Progress(sys.stderr, wanted)
     try:
@@ -89,14 +93,6 @@ def _refuse_idle_options(args: argparse.Namespace) -> None:
     if given is not None:
         reason = "is only for --fiction" if args.fiction is None else "is only for a scenario, not for --fiction"
         raise UsageError(f"--{given.replace('_', '-')} {reason}")
-
-
-def _draft(scenario: Scenario, args: argparse.Namespace) -> Draft:
-    if not scenario.domain.entities:
-        raise UsageError(f"{args.scenario}: its tools use no records")
-    seed = scenario.seed if args.seed is None else args.seed
-    counts = divide_total(scenario.domain, scenario.records, args.count or DEFAULT_TOTAL)
-    return Draft(scenario.domain, counts, seed, namesakes=False)
 
 
 def _made(draft: Draft, scenario: Scenario, args: argparse.Namespace, progress: Progress) -> Tally | None:

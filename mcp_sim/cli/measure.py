@@ -18,7 +18,7 @@ from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.measuring import measure
 from mcp_sim.recordings.report import Report, Scores
 from mcp_sim.recordings.responders import Responders, recorded_answers
-from mcp_sim.spec.sessions import Session, read_sessions
+from mcp_sim.spec.sessions import read_sessions
 from mcp_sim.spec.sources import is_folder
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.readable import printable
@@ -54,12 +54,14 @@ def run(args: argparse.Namespace) -> int:
     """Exit with 0, 1 if documents have errors or the score is below --at-least, 2 for invalid usage, 3 for crashes."""
     if args.details is not None:
         writable_file("--details", args.details)
-    sessions = _sessions(args.recordings, args)
+    sessions = read_sessions(args.recordings, args.servers or ["*"], args.sessions or ["*"], args.limit)
     source: str | Responders = args.spec
     if is_folder(Path(args.spec)):
         source = recorded_answers(read_sessions(Path(args.spec)))
     else:
-        _check_one_server(sessions)
+        servers = sorted({session.server for session in sessions})
+        if len(servers) > 1:
+            raise UsageError(f"the recordings are of several servers: {', '.join(servers)}; choose with --servers NAME")
     progress = Progress(sys.stderr, len(sessions) * (1 if args.no_cold else 2))
     try:
         report = asyncio.run(
@@ -78,16 +80,6 @@ def run(args: argparse.Namespace) -> int:
         replace_file(args.details, "".join(_detail_lines(report)))
     _print(report, as_json=args.json)
     return _exit_code(report, args.at_least)
-
-
-def _sessions(place: Path, args: argparse.Namespace) -> list[Session]:
-    return read_sessions(place, args.servers or ["*"], args.sessions or ["*"], args.limit)
-
-
-def _check_one_server(sessions: Sequence[Session]) -> None:
-    servers = sorted({session.server for session in sessions})
-    if len(servers) > 1:
-        raise UsageError(f"the recordings are of several servers: {', '.join(servers)}; choose with --servers NAME")
 
 
 def _processes(sessions: int) -> int:

@@ -85,7 +85,7 @@ async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: ar
             except BadArguments as error:
                 raise UsageError(f"{place}: {error}") from None
             usage.note(world.ledger.newest)
-            if not _is_known(world, tool):
+            if not (tool in world.scenario.domain.tools or world.lists(tool)):
                 unknown = True
                 print(f"{place}: unknown tool {tool!r}{did_you_mean(tool, scenario.domain.tools)}", file=sys.stderr)
         for sentence in usage.lines():
@@ -98,11 +98,6 @@ async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: ar
             if not unknown or grade.outcome == "crashed":
                 return exit_code([grade.outcome])
     return 3 if crashed else 2 if unknown else 0
-
-
-def _is_known(world: World, tool: str) -> bool:
-    """Whether the scenario has a tool, or a fault lists it."""
-    return tool in world.scenario.domain.tools or world.lists(tool)
 
 
 async def _step(world: World, tool: str, tool_arguments: Record) -> bool:
@@ -148,20 +143,16 @@ def _calls(lines: BinaryIO, source: str) -> Iterator[tuple[str, str, Record]]:
         if len(line) > LARGEST:
             raise UsageError(f"{place}: is longer than {LARGEST >> 20} MiB")
         if line.strip():
-            yield place, *_call(line, place)
-
-
-def _call(line: bytes, place: str) -> tuple[str, Record]:
-    try:
-        value: Any = decode(line)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{place}: not JSON: {error}") from None
-    call = cast("Record", value) if isinstance(value, dict) else {}
-    tool: Any = call.get("tool")
-    tool_arguments: Any = call.get("arguments")
-    if not isinstance(tool, str) or not isinstance(tool_arguments, dict | None):
-        raise UsageError(f'{place}: a call is {{"tool": NAME, "arguments": {{...}}}}')
-    return tool, cast("Record", tool_arguments or {})
+            try:
+                value: Any = decode(line)
+            except (ValueError, RecursionError) as error:
+                raise UsageError(f"{place}: not JSON: {error}") from None
+            call = cast("Record", value) if isinstance(value, dict) else {}
+            tool: Any = call.get("tool")
+            tool_arguments: Any = call.get("arguments")
+            if not isinstance(tool, str) or not isinstance(tool_arguments, dict | None):
+                raise UsageError(f'{place}: a call is {{"tool": NAME, "arguments": {{...}}}}')
+            yield place, tool, cast("Record", tool_arguments or {})
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -218,7 +218,13 @@ def _write(report: Report, args: argparse.Namespace, traces: Path | None) -> Non
         *lines, conclusion = report_lines(report)
         print("\n".join([*lines, colours.get(report.exit_code, palette.yellow)(conclusion)]))
     if args.github:
-        _tell_github(report)
+        from mcp_sim.runs.reports.ci import github_annotations  # noqa: PLC0415 (rarely needed)
+        from mcp_sim.runs.reports.markdown import markdown  # noqa: PLC0415 (see above)
+
+        with Path(os.environ[SUMMARY]).open("a", encoding="utf-8") as summary:
+            summary.write(markdown(report))
+        for line in github_annotations(report):
+            write_command(line)
     if failures:
         raise UsageError("\n".join(failures))
 
@@ -243,14 +249,3 @@ def _files(report: Report, args: argparse.Namespace, traces: Path | None) -> Ite
 
 def _as_json(report: Report) -> str:
     return json.dumps(report.to_json(), indent=2, ensure_ascii=False)
-
-
-def _tell_github(report: Report) -> None:
-    """Append the report to the summary of the job, and print annotations."""
-    from mcp_sim.runs.reports.ci import github_annotations  # noqa: PLC0415 (rarely needed)
-    from mcp_sim.runs.reports.markdown import markdown  # noqa: PLC0415 (see above)
-
-    with Path(os.environ[SUMMARY]).open("a", encoding="utf-8") as summary:
-        summary.write(markdown(report))
-    for line in github_annotations(report):
-        write_command(line)

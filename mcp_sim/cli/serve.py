@@ -13,7 +13,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import anyio
 
@@ -304,7 +303,9 @@ async def _world(simulator: Simulator, clock: Mode, args: argparse.Namespace) ->
 
 def _check_stdio(args: argparse.Namespace) -> None:
     """Raise `UsageError` for options that need HTTP."""
-    usual = _http_defaults()
+    parser = argparse.ArgumentParser(add_help=False)
+    _http_arguments(parser.add_argument_group())
+    usual = vars(parser.parse_args([]))
     for name in (name for name, value in usual.items() if getattr(args, name) != value):
         raise UsageError(f"--{name.replace('_', '-')} works over HTTP only; add --http PORT")
     if args.world and args.store is None:
@@ -315,13 +316,6 @@ def _check_stdio(args: argparse.Namespace) -> None:
         raise UsageError(f"--store and --trace both name {args.store}; use separate files")
     for name in args.world:
         checked_name(name)
-
-
-def _http_defaults() -> dict[str, Any]:
-    """Return the defaults of the HTTP options."""
-    parser = argparse.ArgumentParser(add_help=False)
-    _http_arguments(parser.add_argument_group())
-    return vars(parser.parse_args([]))
 
 
 def _over_stdio(

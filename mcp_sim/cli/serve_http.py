@@ -102,7 +102,7 @@ def _check_login(args: argparse.Namespace) -> None:
 
 
 def _run(serve: Callable[..., Awaitable[int]], *worker: Worker) -> int:
-    return anyio.run(serve, *worker, backend_options={"use_uvloop": _has_uvloop()})
+    return anyio.run(serve, *worker, backend_options={"use_uvloop": find_spec("uvloop") is not None})
 
 
 def _run_workers(
@@ -222,8 +222,3 @@ def _over_http(scenario: Scenario, where: str, rules: Access, *, serves_older: b
 def _nameless(where: str) -> Iterator[str]:
     yield f"WARNING: a client without a session names no world; it shares the world {DEFAULT!r} with others like it."
     yield f"WARNING: to separate agents, give each its own URL, {where}/w/NAME/mcp"
-
-
-def _has_uvloop() -> bool:
-    """Whether uvloop is installed; it does not exist on every platform."""
-    return find_spec("uvloop") is not None

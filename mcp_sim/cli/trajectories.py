@@ -6,7 +6,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
@@ -16,12 +16,11 @@ from mcp_sim.cli.grade import grades_of, scenario_of
 from mcp_sim.cli.output import json_line
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import counted
-from mcp_sim.cli.traces import WorldTrace, read_worlds
+from mcp_sim.cli.traces import read_worlds
 from mcp_sim.training.rows import Words, calls_of, chat_row, digest, messages_of, provenance, turn_rows
 from mcp_sim.training.tools import definition_of, function_names, in_form
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.grades import Grade
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.scenario import Scenario
 
@@ -86,19 +85,14 @@ def _rows_of(trace: Path, scenario: Scenario, form: str, words: Words) -> Iterat
     for name, grade in grades_of(worlds, scenario, trace, None, strict=False):
         world, steps = worlds[name], worlds[name].since_opening()
         if form == "chat":
-            yield [_chat(world, steps, scenario, in_form(listed, "openai"), grade)]
+            tools = in_form(listed, "openai")
+            messages = messages_of(steps, scenario.task, world.answer, function_names(scenario.domain.tools))
+            crash = world.crash_since_opening()
+            yield [chat_row(messages, tools, grade, scenario, steps, "" if crash is None else str(crash["error"]))]
             continue
         system = f"You are the server of these tools:\n{json.dumps(in_form(listed, 'mcp'), ensure_ascii=False)}"
         beside = {"reward": grade.reward, "outcome": grade.outcome, **provenance(scenario, steps)}
         yield ({**row, **beside} for row in turn_rows(steps, system, names, words))
-
-
-def _chat(
-    world: WorldTrace, steps: Sequence[Record], scenario: Scenario, tools: Sequence[Record], grade: Grade
-) -> Record:
-    messages = messages_of(steps, scenario.task, world.answer, function_names(scenario.domain.tools))
-    crash = world.crash_since_opening()
-    return chat_row(messages, tools, grade, scenario, steps, "" if crash is None else str(crash["error"]))
 
 
 def _words(how: str) -> Words:

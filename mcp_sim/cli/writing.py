@@ -249,7 +249,8 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
     if as_json:
         print_json(report)
     else:
-        shared = _shared_reason(report)
+        reasons = {tool["why"][0].split("\n")[0] if tool["why"] else "" for tool in report["tools"].values()}
+        shared = reasons.pop() if len(reasons) == 1 and len(report["tools"]) > 1 else ""
         heading, *rows = table_lines([*_rows(report, shared)])
         print(Palette.of(sys.stdout).bold(heading))
         print("\n".join(rows))
@@ -279,12 +280,6 @@ def _vote_lines(outcome: Outcome) -> Iterator[str]:
             yield from (
                 f"    {number} of {sum(vote.answers.values())}: {text}" for text, number in vote.answers.items()
             )
-
-
-def _shared_reason(report: Record) -> str:
-    """Return why no tool is kept, if it is the same for several tools; else ''."""
-    reasons = {tool["why"][0].split("\n")[0] if tool["why"] else "" for tool in report["tools"].values()}
-    return reasons.pop() if len(reasons) == 1 and len(report["tools"]) > 1 else ""
 
 
 def _rows(report: Record, shared: str) -> Iterator[list[str]]:
@@ -324,11 +319,13 @@ def report_of(gate: Gate, outcome: Outcome) -> Record:
     tools = {str(tool["name"]): _tool_report(str(tool["name"]), gate, outcome) for tool in gate.subject.tools}
     held, ranks = None if judged is None else judged.held.score, gate.ranks(None)
     ours = [None] * len(ranks) if judged is None else gate.ranks(judged.text)
+    kept: Collection[str] = () if outcome.judged is None else outcome.judged.hooks
+    hooks: Iterable[str] = () if outcome.best is None else outcome.best.hooks
     return {
         "server": gate.subject.server,
         "kept": sum(tool["kept"] for tool in tools.values()),
         "tools": tools,
-        "hooks": _hooks_report(outcome),
+        "hooks": {name: {"kept": name in kept, "why": [*outcome.dropped.get(name, ())]} for name in hooks},
         "sessions": {
             "shown": [session.name for session in gate.subject.shown],
             "held_back": [session.name for session in gate.subject.held],
@@ -343,13 +340,6 @@ def report_of(gate: Gate, outcome: Outcome) -> Record:
         "complaints": outcome.complaints,
         "votes": {tool: vote.to_json() for tool, vote in outcome.votes.items()},
     }
-
-
-def _hooks_report(outcome: Outcome) -> Record:
-    """Return whether each hook and resource of the program was kept, and why not."""
-    kept: Collection[str] = () if outcome.judged is None else outcome.judged.hooks
-    hooks: Iterable[str] = () if outcome.best is None else outcome.best.hooks
-    return {name: {"kept": name in kept, "why": [*outcome.dropped.get(name, ())]} for name in hooks}
 
 
 def _tool_report(tool: str, gate: Gate, outcome: Outcome) -> Record:

@@ -222,7 +222,9 @@ def _layout(text: str, is_known: Callable[[str], bool]) -> Counter[Hashable]:
 
 def _echo(call: Comparison) -> Iterator[Mark]:
     """Mark which known values an answer shows."""
-    wanted, served = _translated(call.shown.recorded, call), call.shown.served
+    wanted, served = Counter[str](), call.shown.served
+    for name, number in call.shown.recorded.items():
+        wanted[call.alignment.name(name)] += number
     if call.recorded.is_error or not (wanted or served):
         return
     missing, extra = (", ".join(map(repr, list(names)[:_MOST_NAMED])) for names in (wanted - served, served - wanted))
@@ -266,13 +268,6 @@ def _leaks(call: Comparison) -> Iterator[Mark]:
     if call.leaked is not None:
         leaked = ", ".join(map(repr, call.leaked[:_MOST_NAMED]))
         yield Mark(float(not leaked), f"shows values of another recorded world: {leaked}" if leaked else "")
-
-
-def _translated(names: Counter[str], call: Comparison) -> Counter[str]:
-    words = Counter[str]()
-    for name, number in names.items():
-        words[call.alignment.name(name)] += number
-    return words
 
 
 # exact ----------------------------------------------------------------------------------------------------------------

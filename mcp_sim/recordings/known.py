@@ -117,24 +117,19 @@ class _GivenValues:
     def of(self, state: Json) -> Mapping[str, Seen]:
         """Return the values of a state."""
         if state is not self._state:
-            self._state, self._values = state, dict.fromkeys(_values_of_state(state), Seen("state", 0, is_part=False))
+            values = set[str]()
+            for _, leaf in leaves(state):
+                is_document = isinstance(leaf, str) and "\n" in leaf and len(leaf) < _LONGEST_DOCUMENT
+                name = normal(leaf)
+                if is_document:
+                    values.update(value for value, _ in values_in(leaf))
+                elif name is not None:
+                    values.add(name)
+            self._state, self._values = state, dict.fromkeys(values, Seen("state", 0, is_part=False))
         return self._values
 
 
 _given = _GivenValues()
-
-
-def _values_of_state(state: Json) -> set[str]:
-    """Return the values of a state, and the parts of its shorter texts of several lines."""
-    values = set[str]()
-    for _, leaf in leaves(state):
-        is_document = isinstance(leaf, str) and "\n" in leaf and len(leaf) < _LONGEST_DOCUMENT
-        name = normal(leaf)
-        if is_document:
-            values.update(value for value, _ in values_in(leaf))
-        elif name is not None:
-            values.add(name)
-    return values
 
 
 class ReplayIds:

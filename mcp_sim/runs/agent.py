@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from subprocess import DEVNULL
 from tempfile import mkdtemp
-from typing import IO, Literal
+from typing import Literal
 
 import anyio
 from anyio.abc import ByteReceiveStream, Process
@@ -179,18 +179,13 @@ async def _ended(process: Process, seconds: float) -> int | None:
             code = await process.wait()
     finally:
         with anyio.CancelScope(shield=True):
-            _end_group(process)
+            with suppress(ProcessLookupError, PermissionError):
+                if hasattr(os, "killpg"):
+                    os.killpg(process.pid, signal.SIGKILL)
+                elif process.returncode is None:
+                    process.kill()
             await process.wait()
     return code
-
-
-def _end_group(process: Process) -> None:
-    """Kill a process and all of its group."""
-    with suppress(ProcessLookupError, PermissionError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        elif process.returncode is None:
-            process.kill()
 
 
 def _answer(path: Path) -> str:
@@ -199,7 +194,8 @@ def _answer(path: Path) -> str:
         if not stat.S_ISREG(path.lstat().st_mode):
             return ""
         with open(path, "rb", opener=_without_waiting) as file:
-            return _tail(file, LONGEST_ANSWER)
+            file.seek(max(0, os.fstat(file.fileno()).st_size - LONGEST_ANSWER))
+            return file.read(LONGEST_ANSWER).decode("utf-8", "replace").strip()
     except OSError:
         return ""
 
@@ -207,12 +203,6 @@ def _answer(path: Path) -> str:
 def _without_waiting(path: str, flags: int) -> int:
     """Open a file. If it was just replaced by a link, raise an error; if by a pipe, do not wait."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-
-
-def _tail(file: IO[bytes], size: int) -> str:
-    """Return the last bytes of a file as text."""
-    file.seek(max(0, os.fstat(file.fileno()).st_size - size))
-    return file.read(size).decode("utf-8", "replace").strip()
 
 
 class _End:

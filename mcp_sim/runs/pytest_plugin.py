@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pytest
@@ -117,11 +116,7 @@ def mcp_sim(request: pytest.FixtureRequest, _mcp_sim_thread: WorldThread) -> Ite
 def _located(reference: str, request: pytest.FixtureRequest) -> str:
     """Return the path of a scenario beside the test or below the rootdir, else the name as it is."""
     folders = (request.path.parent, request.config.rootpath)
-    return next((str(folder / reference) for folder in folders if _is_file(folder / reference)), reference)
-
-
-def _is_file(path: Path) -> bool:
-    return path.is_file()
+    return next((str(folder / reference) for folder in folders if (folder / reference).is_file()), reference)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -67,7 +67,10 @@ async def run_all(
     settings.agent.check(scenario)
     check_deliverable(scenario, "http", settings.clock)
     if settings.traces is not None:
-        _make_folder(settings.traces)
+        try:
+            settings.traces.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot create the folder {settings.traces}: {error.strerror}") from None
     errors = list[Exception]()
     async with _opened(scenario, plans, settings) as runner:
         await _work(runner, plans, settings.jobs, on_done, errors)
@@ -209,10 +212,3 @@ def _writing(trace: Path) -> Generator[None]:
         yield
     except OSError as error:
         raise Unwritable("the trace", str(trace), error.strerror or str(error)) from None
-
-
-def _make_folder(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot create the folder {path}: {error.strerror}") from None

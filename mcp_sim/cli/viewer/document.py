@@ -201,7 +201,8 @@ class Collector:
             for name, grade in grades_of(_whole(rest), origin.scenario, path, None, strict=False):
                 worlds[name]["grade"] = grade.to_json()
         for name, world_trace in _whole(traced).items():
-            explainer = _explainer(origin, origin.scenario, world_trace)
+            ran = as_it_ran(origin.scenario, world_trace.steps)
+            explainer = origin.explainers.setdefault((ran.intensity, ran.has_faults), Explainer(ran))
             known = {entry.id for entry in origin.scenario.perturbations}
             added = [entry for entry in explainer.perturbations(world_trace.steps) if entry.id not in known]
             worlds[name]["added"] = [_fault(entry) for entry in added]
@@ -240,11 +241,6 @@ def _fault(entry: PerturbationEntry) -> Record:
 
 
 # faults ---------------------------------------------------------------------------------------------------------------
-
-
-def _explainer(origin: _Origin, scenario: Scenario, world_trace: WorldTrace) -> Explainer:
-    ran = as_it_ran(scenario, world_trace.steps)
-    return origin.explainers.setdefault((ran.intensity, ran.has_faults), Explainer(ran))
 
 
 def _findings(world_trace: WorldTrace, explainer: Explainer) -> Record:

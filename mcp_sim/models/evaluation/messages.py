@@ -139,7 +139,9 @@ def judging_messages(sample: Sample, prediction: str) -> list[Message]:
 
 def read_judgement(reply: Reply) -> Record:
     """Return the scores, strengths and weaknesses of a judge's reply. Raises `Rejected` if a score is missing."""
-    judgement = _last_object(_tagged(_answer_text(reply), "final_evaluation"))
+    text = _tagged(_answer_text(reply), "final_evaluation")
+    judgements = [value for value in _objects(text) if "scores" in value]
+    judgement = judgements[-1] if judgements else {}
     scores = {name: _score(as_object(judgement.get("scores")).get(name)) for name in DIMENSIONS}
     missing = [name for name, score in scores.items() if score is None]
     if missing:
@@ -164,12 +166,6 @@ def _quoted(text: str) -> str:
     """Return the text between fences that do not occur in it."""
     fence = "`" * max(3, 1 + max(map(len, _FENCES.findall(text)), default=0))
     return f"{fence}\n{text}\n{fence}"
-
-
-def _last_object(text: str) -> Record:
-    """Return the last JSON object in a text that has scores."""
-    judgements = [value for value in _objects(text) if "scores" in value]
-    return judgements[-1] if judgements else {}
 
 
 def _objects(text: str) -> Iterator[Record]:

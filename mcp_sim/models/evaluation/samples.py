@@ -104,7 +104,9 @@ def _sample(line: bytes, file: Path, seen: Counter[str]) -> Sample:
     if not action:
         raise ValueError(f"turn {turn} has no action")
     before = tuple(zip(prompts[: turn - 1], responses[: turn - 1], strict=True))
-    key = _key(f"{domain}/{body.get('id')}/{turn}", seen)
+    name = f"{domain}/{body.get('id')}/{turn}"
+    seen[name] += 1
+    key = name if seen[name] == 1 else f"{name}#{seen[name]}"
     system = encodable(str(body.get("system_str") or ""))
     digest = sha256(canonical([system, before, action, responses[turn - 1]]).encode()).hexdigest()[:16]
     return Sample(key, domain, digest, system, before, action, responses[turn - 1])
@@ -116,9 +118,3 @@ def _texts(body: Record, name: str) -> list[str]:
     if not isinstance(value, str | list) or not all(isinstance(text, str) for text in texts):
         raise ValueError(f"{name} must be a list of texts")
     return [encodable(str(text)) for text in texts]
-
-
-def _key(name: str, seen: Counter[str]) -> str:
-    """Return the key of a sample, with a number if an earlier one has the same name."""
-    seen[name] += 1
-    return name if seen[name] == 1 else f"{name}#{seen[name]}"

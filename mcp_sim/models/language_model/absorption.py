@@ -123,7 +123,8 @@ class Absorption:
             for name, moment in times.items():
                 shown = subject.value[name]
                 if moment is not None and moment > latest and shown not in (*given, known.get(name)):
-                    true = _in_format(shown, self.facts.turn.now)
+                    form = time_format(shown)
+                    true = shown if form is None else form.write(self.facts.turn.now)
                     yield Contradiction((*subject.path, name), f"{name} is in the future: {shown!r}", true)
             yield from self._updated_before_created(subject, times)
 
@@ -275,12 +276,6 @@ def _keys(value: Json) -> list[Key]:
 def _differing(shown: Record, stored: Record) -> set[str]:
     """Return the fields that both have with other values."""
     return {name for name in shown.keys() & stored.keys() if not equal(shown[name], stored[name])}
-
-
-def _in_format(value: Json, moment: datetime) -> Json:
-    """Return a time in the format of another one."""
-    form = time_format(value)
-    return value if form is None else form.write(moment)
 
 
 def is_absent(view: View, facts: FixedFacts, domain: Domain, entity: Entity, key: Key) -> bool:

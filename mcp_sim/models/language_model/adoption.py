@@ -178,16 +178,11 @@ class Adoption:
             if problems and not is_last:
                 raise Rejected("", problems)
             repaired += [".".join(map(str, contradiction.path)) for contradiction in contradictions]
-            judged = self._read(self._corrected(judged.observation, judged.readable, contradictions))
+            value = self.with_total(corrected(judged.readable.value, contradictions), contradictions)
+            judged = self._read(replace(judged.observation, body=judged.readable.write(value)))
         if repaired:
             self.figures["repaired"] = [*dict.fromkeys(repaired)]
         return judged
-
-    def _corrected(
-        self, observation: Observation, readable: Readable, contradictions: Sequence[Contradiction]
-    ) -> Observation:
-        value = self.with_total(corrected(readable.value, contradictions), contradictions)
-        return replace(observation, body=readable.write(value))
 
     def _contradictions(self, judged: _Judged) -> list[Contradiction]:
         """Return what contradicts the world, and note what is shown and fixed."""

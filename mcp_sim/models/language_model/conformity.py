@@ -49,16 +49,12 @@ def conform(
         return observation, []
     if not is_last:
         raise Rejected("", problems)
-    body = _without_parts(body, copied)
+    readable = Readable.of(Observation(body)) if copied else None
+    body = body if readable is None else readable.write(reduce(without_part, copied, readable.value))
     if validator is None:
         return replace(observation, body=body), copied
     valid, omitted = _valid_rest(body.value, validator, problems)
     return replace(observation, body=body.with_value(valid)), [*copied, *omitted]
-
-
-def _without_parts(body: ToolResult, paths: list[Path]) -> ToolResult:
-    readable = Readable.of(Observation(body)) if paths else None
-    return body if readable is None else readable.write(reduce(without_part, paths, readable.value))
 
 
 def _copied_facts(body: ToolResult, schema: Record | None) -> Iterator[str]:

@@ -124,7 +124,14 @@ class Endpoint:
             if isinstance(error, Refused) and error.status in (401, 403, *REDIRECTS):
                 raise UsageError(f"{self.line.base_url}: {failure_reason(error, self.line.key)}") from None
             return
-        self._read_models(listed)
+        models = {
+            model["id"]: model for model in map(as_object, as_list(as_object(listed).get("data"))) if "id" in model
+        }
+        if models and self.line.model not in models:
+            known = did_you_mean(self.line.model, models)
+            raise UsageError(f"{self.line.base_url}: serves no model {self.line.model!r}{known}")
+        length: Json = models.get(self.line.model, {}).get("max_model_len")
+        self._context = length if isinstance(length, int) and length > 0 else None
 
     async def _models(self) -> Json:
         """Return the list of models. Raises `UsageError` if the URL is not that of an endpoint."""
@@ -187,7 +194,9 @@ class Endpoint:
                     raise
                 continue
             self._settle(request.schema, rung)
-            self._measure(request, reply)
+            tokens = reply.usage.get("prompt_tokens", 0)
+            if tokens:
+                self._density = sum(len(message["content"]) for message in request.messages) / tokens
             return reply
 
     async def _sent(self, request: Request, rung: int) -> Json:
@@ -213,17 +222,6 @@ class Endpoint:
 
     # what the engine reports
 
-    def _read_models(self, listed: Json) -> None:
-        """Check the list of models, and note how long a conversation may be."""
-        models = {
-            model["id"]: model for model in map(as_object, as_list(as_object(listed).get("data"))) if "id" in model
-        }
-        if models and self.line.model not in models:
-            known = did_you_mean(self.line.model, models)
-            raise UsageError(f"{self.line.base_url}: serves no model {self.line.model!r}{known}")
-        length: Json = models.get(self.line.model, {}).get("max_model_len")
-        self._context = length if isinstance(length, int) and length > 0 else None
-
     def _is_about_the_form(self, error: Refused, rung: int) -> bool:
         """Whether the engine may have rejected the response format, and not the rest of the request.
 
@@ -245,12 +243,6 @@ class Endpoint:
             self._lowered[canonical(schema)] = rung
             if len(self._lowered) > FORMS_KEPT:
                 self._lowered.popitem(last=False)
-
-    def _measure(self, request: Request, reply: Reply) -> None:
-        """Measure how many characters a token of this model has."""
-        tokens = reply.usage.get("prompt_tokens", 0)
-        if tokens:
-            self._density = sum(len(message["content"]) for message in request.messages) / tokens
 
 
 # completions ----------------------------------------------------------------------------------------------------------
@@ -328,14 +320,9 @@ def failure_reason(error: Disconnected | Refused | ValueError | RecursionError, 
         case Disconnected():
             return _BROKEN if error.began else _UNREACHABLE
         case Refused():
-            return _refusal(error, key)
+            message = error.message if key == KEYLESS else error.message.replace(key, "***")
+            message = " ".join(message.split())[:MAX_REASON]
+            advice = _ADVICE.get(error.status)
+            return f"HTTP {error.status}: {message}" + (f"; {advice}" if advice else "")
         case _:
             return f"the answer cannot be read ({type(error).__name__}); is this an OpenAI-compatible endpoint?"
-
-
-def _refusal(error: Refused, key: str) -> str:
-    """Return the endpoint's own message, and advice."""
-    message = error.message if key == KEYLESS else error.message.replace(key, "***")
-    message = " ".join(message.split())[:MAX_REASON]
-    advice = _ADVICE.get(error.status)
-    return f"HTTP {error.status}: {message}" + (f"; {advice}" if advice else "")

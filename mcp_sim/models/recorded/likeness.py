@@ -145,7 +145,8 @@ def renamed(value: Json, names: Renamed) -> Json:
     """Replace recorded values by those of this run, also inside longer strings."""
     if not names:
         return value
-    pattern = _pattern(names)
+    longest_first = sorted(names, key=len, reverse=True)
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
 
     def change(leaf: Json) -> Json:
         if isinstance(leaf, str):
@@ -156,11 +157,6 @@ def renamed(value: Json, names: Renamed) -> Json:
         return int(new) if new.isdecimal() else new
 
     return map_leaves(value, change)
-
-
-def _pattern(names: Renamed) -> re.Pattern[str]:
-    longest_first = sorted(names, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
 
 
 def pairs(recorded: Json, served: Json, name: str = "") -> Iterator[tuple[str, str]]:

@@ -92,7 +92,9 @@ class HttpRecorder:
             case "server":
                 self._received(exchange, channel, data, at)
             case "late":
-                self._late(exchange, channel)
+                self._warn("a request was given up, since the server sent nothing in time; --timeout sets the limit")
+                if exchange.conversation is not None:
+                    exchange.conversation.give_up(str(channel))
             case _:
                 self._done(exchange, channel, at)
 
@@ -206,12 +208,6 @@ class HttpRecorder:
         if text not in self._warned and len(self._warned) < _MOST_WARNINGS:
             self._warned.add(text)
             warn(text if self._redactor is None else str(self._redactor.redact(text, "warning")))
-
-    def _late(self, exchange: _Exchange, channel: int) -> None:
-        """Mark what is unanswered since the server took too long."""
-        self._warn("a request was given up, since the server sent nothing in time; --timeout sets the limit")
-        if exchange.conversation is not None:
-            exchange.conversation.give_up(str(channel))
 
     def _done(self, exchange: _Exchange, channel: int, at: float) -> None:
         """Take the rest of a response. Without a session, or if it is refused, what is unanswered now stays so."""

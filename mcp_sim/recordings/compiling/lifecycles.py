@@ -100,7 +100,9 @@ class _Life:
                 await self._check_with(subject)
         if is_done or not (self._getters or self._removers or self._updaters):
             return
-        subject = self._existing()
+        world = self._probe.world
+        rows = [*world.view.rows(self._entity.name)]
+        subject = None if not rows else _Made(*rows[-1], world, {}, {}, "which exists")
         if subject is not None:
             await self._check_with(subject)
             return
@@ -143,12 +145,6 @@ class _Life:
             await self._check_ids(plan, created)
             return created
         return None
-
-    def _existing(self) -> _Made | None:
-        """Return a record that the world begins with, or that another tool has written."""
-        world = self._probe.world
-        rows = [*world.view.rows(self._entity.name)]
-        return None if not rows else _Made(*rows[-1], world, {}, {}, "which exists")
 
     def _inserted(self) -> _Made | None:
         """Return a record that the trial inserts: the defaults of its table, and generated values."""

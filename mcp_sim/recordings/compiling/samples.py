@@ -21,7 +21,6 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record
-from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import as_object, properties
 
 Call: TypeAlias = Callable[[str, Record], Awaitable[Answer]]
@@ -150,7 +149,13 @@ async def live_calls(subject: Subject, call: Call, allowed: Sequence[str]) -> li
         async with Simulator(load(folder / "scenario.json")) as simulator:
             view = simulator.world("default").view
             calls, redactor = list[RecordedCall](), Redactor()
-            for tool in _readers(domain, allowed):
+            tools = [
+                tool.id
+                for tool in domain.tools.values()
+                if domain.only_reads(tool) or any(fnmatchcase(tool.name, glob) for glob in allowed)
+            ]
+            ranks = {verb: rank for rank, verb in enumerate(_ORDER)}
+            for tool in sorted(tools, key=lambda tool: ranks.get(domain.plans[tool].verb, len(ranks))):
                 known = _known_from([observe(call.answer) for call in calls])
                 sets = ArgumentSets(domain, known, view).sets(domain.plans[tool], domain.plans[tool].verb)
                 for arguments in islice(sets, _TRIES):
@@ -166,16 +171,6 @@ def _known_from(answers: Sequence[Observed]) -> KnownArguments:
     known = KnownArguments.of([answer.value for answer in answers], {})
     in_texts = [name for answer in answers if not answer.failed for name in _ID_IN_TEXT.findall(answer.text)]
     return replace(known, ids=[*dict.fromkeys([*reversed(in_texts), *known.ids])])
-
-
-def _readers(domain: Domain, allowed: Sequence[str]) -> list[str]:
-    tools = [
-        tool.id
-        for tool in domain.tools.values()
-        if domain.only_reads(tool) or any(fnmatchcase(tool.name, glob) for glob in allowed)
-    ]
-    ranks = {verb: rank for rank, verb in enumerate(_ORDER)}
-    return sorted(tools, key=lambda tool: ranks.get(domain.plans[tool].verb, len(ranks)))
 
 
 # forms ----------------------------------------------------------------------------------------------------------------

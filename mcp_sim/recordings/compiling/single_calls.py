@@ -112,7 +112,9 @@ def own_plans(probe: Probe, entity: Entity, *verbs: str) -> list[Plan]:
 
 async def check_writes(probe: Probe, plan: Plan) -> None:
     """Check that a tool writes something if it creates what other tools or resources show."""
-    is_shown = _creates_for_resource(probe, plan)
+    resources = [resource for server in probe.world.scenario.servers.values() for resource in server.resources]
+    functions = [resource.function for resource in resources if resource.function is not None]
+    is_shown = plan.verb == "create" and any(plan.entity in function.effects.reads for function in functions)
     if plan.tool not in probe.succeeded or not (is_shown or _creates_by_name(probe, plan)):
         return
     for arguments in probe.arguments.sets(plan, "create", "new"):
@@ -133,10 +135,3 @@ def _creates_by_name(probe: Probe, plan: Plan) -> bool:
     others = [name for tool, name in probe.names.items() if tool != plan.tool and name.noun == parsed.noun]
     has_others = any(other.sure and other.verb in {"get", "list", "search", "delete"} for other in others)
     return parsed.verb == "create" and parsed.sure and not parsed.after and has_others
-
-
-def _creates_for_resource(probe: Probe, plan: Plan) -> bool:
-    """Whether a tool creates records of a table that a resource shows."""
-    resources = [resource for server in probe.world.scenario.servers.values() for resource in server.resources]
-    functions = [resource.function for resource in resources if resource.function is not None]
-    return plan.verb == "create" and any(plan.entity in function.effects.reads for function in functions)

@@ -81,7 +81,13 @@ def static_problems(text: str, beside: Collection[str] = ()) -> Iterator[tuple[i
     yield from module_state(module)
     yield from _names(module)
     for node in ast.walk(module):
-        yield from _waits(node)
+        match node:
+            case ast.AsyncFor() | ast.AsyncWith():
+                yield node.lineno, _WAITS
+            case ast.comprehension(target=target, is_async=1):
+                yield target.lineno, _WAITS
+            case _:
+                pass
         yield from _imports(node, beside)
         yield from _reaches(node, imported)
         if id(node) not in used:
@@ -142,16 +148,6 @@ def _passes_on(node: ast.AST, imported: Collection[str]) -> Iterator[tuple[int, 
             yield node.lineno, f"uses the module {name} as a value: write {name}.NAME"
         case ast.Name(id=name, ctx=ast.Load()) | ast.Attribute(attr=name) if name in _BY_NAME:
             yield node.lineno, f"uses {name}: write the attribute (row.title) or world[name]"
-        case _:
-            pass
-
-
-def _waits(node: ast.AST) -> Iterator[tuple[int, str]]:
-    match node:
-        case ast.AsyncFor() | ast.AsyncWith():
-            yield node.lineno, _WAITS
-        case ast.comprehension(target=target, is_async=1):
-            yield target.lineno, _WAITS
         case _:
             pass
 

@@ -9,7 +9,7 @@ from typing import TypeAlias, cast
 
 from mcp_sim.plans.rendering.templates import Scope, plain_json, time_spelling
 from mcp_sim.recordings.align import is_id
-from mcp_sim.recordings.observed import is_time, normal
+from mcp_sim.recordings.observed import is_time
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
@@ -250,8 +250,3 @@ def most_common(values: Iterable[Json]) -> Json:
     known = [value for value in listed if value is not None] or listed
     counts = Counter(map(canonical, known))
     return max(known, key=lambda value: counts[canonical(value)], default=None)
-
-
-def text_of(value: Json) -> str | None:
-    """Return a value as a text shows it; None if it shows nothing."""
-    return normal(value)

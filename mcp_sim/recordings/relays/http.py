@@ -178,7 +178,7 @@ class _Exchange:
             self._tap("response", self._number, {"status": response.status_code, "headers": headers})
             self._has_begun, self._is_complete = True, False
             await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
-            parser = _parser(response)
+            parser = Events() if response.headers.get("content-type", "").startswith("text/event-stream") else Body()
             async for data in response.aiter_raw():
                 self._tap("server", self._number, data)
                 self._learn(parser, data)
@@ -218,10 +218,6 @@ class _Body(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for piece in self._pieces:
             yield piece
-
-
-def _parser(response: httpx2.Response) -> Body | Events:
-    return Events() if response.headers.get("content-type", "").startswith("text/event-stream") else Body()
 
 
 async def _whole(receive: Receive) -> bytes:

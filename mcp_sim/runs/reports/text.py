@@ -33,7 +33,13 @@ def _lines(report: Report) -> Iterator[str]:
     if len(report.results) == 1:
         yield from _verdicts(report.results[0])
     elif report.results:
-        yield from _tables(report)
+        for table in TABLES.values():
+            rows = table(report.summary)
+            if rows:
+                yield from text_table(rows)
+                yield ""
+        if lines := sentences(report.summary):
+            yield from (*lines, "")
     yield from _troubled(report)
     silent = [result for result in report.results if not result.calls and result.exit_code == 0]
     if silent:
@@ -62,16 +68,6 @@ def _verdicts(result: RunResult) -> Iterator[str]:
     yield ""
 
 
-def _tables(report: Report) -> Iterator[str]:
-    for table in TABLES.values():
-        rows = table(report.summary)
-        if rows:
-            yield from text_table(rows)
-            yield ""
-    if lines := sentences(report.summary):
-        yield from (*lines, "")
-
-
 def text_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the lines of a table: the first column to the left, the others to the right."""
     widths = table_columns(rows)
@@ -89,23 +85,18 @@ def _troubled(report: Report) -> Iterator[str]:
     ]
     alike = groups(troubled)
     for group in alike[:MOST_SHOWN]:
-        yield from _trouble(report, group)
+        result = group[0]
+        if len(report.results) > 1:
+            yield group_title(group)
+            yield from (f"  {reason}" for reason in reasons(result) if reason != result.because)
+        if result.exit_code != 0 and result.errors:
+            yield from (f"  stderr: {line}" for line in result.errors.splitlines()[-MOST_ERROR_LINES:])
+        if result.trace is not None:
+            yield f"  trace:  {result.trace}"
+        if result.errors_file is not None:
+            yield f"  stderr: {result.errors_file}"
+        yield f"  repeat: {report.repeat(result)}"
+        yield ""
     if len(alike) > MOST_SHOWN:
         yield f"{sum(map(len, alike[MOST_SHOWN:]))} more runs did not pass (--json FILE lists them)"
         yield ""
-
-
-def _trouble(report: Report, group: Sequence[RunResult]) -> Iterator[str]:
-    """Yield why the first of similar runs did not pass, and the command that repeats it."""
-    result = group[0]
-    if len(report.results) > 1:
-        yield group_title(group)
-        yield from (f"  {reason}" for reason in reasons(result) if reason != result.because)
-    if result.exit_code != 0 and result.errors:
-        yield from (f"  stderr: {line}" for line in result.errors.splitlines()[-MOST_ERROR_LINES:])
-    if result.trace is not None:
-        yield f"  trace:  {result.trace}"
-    if result.errors_file is not None:
-        yield f"  stderr: {result.errors_file}"
-    yield f"  repeat: {report.repeat(result)}"
-    yield ""

@@ -155,7 +155,7 @@ class _Source:
     def references(self, folder: Path) -> Mapping[str, str]:
         """Return what a scenario in a folder names under `tools`, by server."""
         if isinstance(self.spec, Path):
-            return {self.spec.stem: _relative(self.spec, folder)}
+            return {self.spec.stem: Path(relpath(self.spec.absolute(), folder.absolute())).as_posix()}
         return {self.spec: self.spec} if self.spec else {server.name: f"{server.name}.yaml" for server in self.servers}
 
     def files(self, folder: Path) -> tuple[Mapping[str, str], list[str]]:
@@ -209,8 +209,3 @@ async def _imported(kind: str, source: str) -> _Source:
         Imported(name, server.tools, server.spec, server.doubts) for name, server in zip(names, reached, strict=True)
     ]
     return _Source(servers, kind, unreached=[server for server in imported if isinstance(server, Unreached)])
-
-
-def _relative(path: Path, folder: Path) -> str:
-    """Return a path as a document in the folder names it."""
-    return Path(relpath(path.absolute(), folder.absolute())).as_posix()
