@@ -8,9 +8,8 @@ from dataclasses import asdict
 
 import anyio
 
-from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.terminal import MOST_NAMED, Palette, counted
+from mcp_sim.cli.terminal import MOST_NAMED, Palette, counted, json_option, print_json
 from mcp_sim.simulator.compile import checked
 from mcp_sim.types.errors import Problem
 from mcp_sim.types.scenario import Scenario

@@ -16,8 +16,8 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from mcp_sim.cli.files import back_up, replace_file
-from mcp_sim.cli.output import print_json
 from mcp_sim.cli.parsing import server_url
+from mcp_sim.cli.terminal import print_json
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError

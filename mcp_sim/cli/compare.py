@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 from mcp_sim.cli.files import replace_file
-from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.parsing import share
-from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.terminal import Palette, json_option, print_json
 from mcp_sim.runs.comparison import Decision, compare, read_report
 from mcp_sim.runs.reports.comparison import comparison_lines, comparison_markdown
 

@@ -13,8 +13,8 @@ import anyio
 
 from mcp_sim.cli.agent_options import Ticker, agent_command, chosen_seeds, journal_header, quieten, run_options
 from mcp_sim.cli.files import replace_file
-from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.parsing import count, writable_folder
+from mcp_sim.cli.terminal import json_option, print_json
 from mcp_sim.generate.fiction.theme import Theme, read_theme
 from mcp_sim.generate.fiction.world import LEAST_ROWS, MOST_ROWS, fiction_scenario, invent, tables
 from mcp_sim.libraries.search.pages import read_given_pages
@@ -26,8 +26,7 @@ from mcp_sim.runs.comparison import RunsReport, read_report
 from mcp_sim.runs.curriculum import Curriculum, Losses, faults_for
 from mcp_sim.runs.hunting.case import CaseWriter
 from mcp_sim.runs.hunting.faults import Placed, Places
-from mcp_sim.runs.hunting.journal import Journal
-from mcp_sim.runs.hunting.trials import Setup, Tester, Trial, without_own_faults
+from mcp_sim.runs.hunting.trials import Journal, Setup, Tester, Trial, without_own_faults
 from mcp_sim.runs.runner import Settings
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator

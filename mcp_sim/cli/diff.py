@@ -10,8 +10,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import cast
 
-from mcp_sim.cli.output import json_option, print_json
-from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.terminal import Palette, json_option, print_json
 from mcp_sim.cli.traces import WorldTrace, only_world, read_header, read_worlds
 from mcp_sim.server.call_log import render_changes, render_event, render_observation, shorten
 from mcp_sim.types import Json, Record

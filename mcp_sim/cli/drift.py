@@ -15,8 +15,7 @@ from typing import Any
 import anyio
 from pydantic import ValidationError
 
-from mcp_sim.cli.output import print_json
-from mcp_sim.cli.terminal import Palette, first_few
+from mcp_sim.cli.terminal import Palette, first_few, print_json
 from mcp_sim.models.world_models.upstream import Upstream
 from mcp_sim.recordings.drift import Call, Drift, compare
 from mcp_sim.server.call_log import shorten

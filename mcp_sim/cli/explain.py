@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Self
 
 from mcp_sim.cli.grade import named_scenario
-from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.terminal import Palette, json_option, print_json
 from mcp_sim.cli.traces import WorldTrace, read_header, read_worlds
 from mcp_sim.server.call_log import render_observation, shorten
 from mcp_sim.simulator.compile import load

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from mcp_sim.cli.judging import exit_code, grade_lines, report_json
-from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.terminal import Palette, json_option, print_json
 from mcp_sim.cli.traces import WorldTrace, only_world, read_header, read_worlds
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.explain import as_it_ran

@@ -19,15 +19,13 @@ from mcp_sim.cli.agent_options import (
     quieten,
 )
 from mcp_sim.cli.files import replace_file
-from mcp_sim.cli.output import json_option, print_json
 from mcp_sim.cli.parsing import count, writable_folder
-from mcp_sim.cli.terminal import Palette, counted
+from mcp_sim.cli.terminal import Palette, counted, json_option, print_json
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
 from mcp_sim.runs.hunting.case import CaseWriter
 from mcp_sim.runs.hunting.faults import Placed, Places, chosen_faults
-from mcp_sim.runs.hunting.journal import Journal
 from mcp_sim.runs.hunting.search import Aims, FailsWithoutFaults, Search, Weakness
-from mcp_sim.runs.hunting.trials import Tester, without_own_faults
+from mcp_sim.runs.hunting.trials import Journal, Tester, without_own_faults
 from mcp_sim.runs.runner import Settings
 from mcp_sim.runs.starter.texts import test_text
 from mcp_sim.server.standard_streams import leave_at_signals

@@ -16,8 +16,7 @@ import anyio
 from pydantic import ValidationError
 
 from mcp_sim.cli.files import back_up, replace_file
-from mcp_sim.cli.output import json_option, print_json
-from mcp_sim.cli.terminal import counted, first_few
+from mcp_sim.cli.terminal import counted, first_few, json_option, print_json
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.foreign.files import distinct
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders

@@ -13,8 +13,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_jsonable_python
 
-from mcp_sim.cli.output import json_option, print_json
-from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.terminal import Palette, json_option, print_json
 from mcp_sim.spec.sources import shipped
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError, did_you_mean

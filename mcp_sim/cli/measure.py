@@ -11,13 +11,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mcp_sim.cli.files import replace_file
-from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.parsing import count, share, trust_option, writable_file
-from mcp_sim.cli.terminal import Palette, Progress
+from mcp_sim.cli.terminal import Palette, Progress, json_option, print_json, table_lines
 from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.measuring import measure
-from mcp_sim.recordings.report import Report, Scores
 from mcp_sim.recordings.responders import Responders, recorded_answers
+from mcp_sim.recordings.score import Report, Scores
 from mcp_sim.spec.sessions import read_sessions
 from mcp_sim.spec.sources import is_folder
 from mcp_sim.types.errors import UsageError

@@ -13,9 +13,8 @@ from pathlib import Path
 from textwrap import wrap
 
 from mcp_sim.cli.files import back_up, replace_file
-from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.terminal import Palette, json_option, print_json, table_lines
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.corrections import alternatives, corrections
 from mcp_sim.spec import yaml12

@@ -16,9 +16,8 @@ import anyio
 
 from mcp_sim.cli.files import open_trace
 from mcp_sim.cli.judging import exit_code, verdict_lines
-from mcp_sim.cli.output import json_line
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.terminal import Palette, json_line
 from mcp_sim.cli.traces import ModelUsage
 from mcp_sim.faults.compile import with_intensity
 from mcp_sim.simulator.compile import load

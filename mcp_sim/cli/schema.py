@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mcp_sim.cli.output import print_json
+from mcp_sim.cli.terminal import print_json
 from mcp_sim.spec.editor_schema import preset_schema, scenario_schema, tool_spec_schema
 from mcp_sim.types import Record
 

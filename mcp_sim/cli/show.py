@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_sim.cli.judging import grade_lines, not_judged
-from mcp_sim.cli.output import json_option, print_json
-from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.terminal import Palette, json_option, print_json
 from mcp_sim.cli.traces import ModelUsage, read_entries, read_header, worlds_of
 from mcp_sim.server.call_log import render_changes, render_event, render_observation, shorten
 from mcp_sim.types import Record

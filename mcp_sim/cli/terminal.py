@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
 
 import anyio
 
 from mcp_sim.cli.streams import MARK
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.readable import printable
+from mcp_sim.types.json_values import encode
+from mcp_sim.types.readable import printable, readable
 
 MOST_NAMED = 12
 """The most items of one kind that are listed."""
@@ -123,3 +126,38 @@ class StepProgress:
         if sys.stderr.isatty():
             sys.stderr.write(_ERASE)
             sys.stderr.flush()
+
+
+GAP = "  "
+
+
+def json_option(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the option `--json`, which prints `what` it names as JSON."""
+    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
+
+
+def print_json(value: Any) -> None:
+    """Print a value as indented JSON. Characters that are not valid text are escaped."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = json.dumps(value, indent=2)
+    print(text)
+
+
+def json_line(value: Any) -> bytes:
+    """Return a value as a line of JSON in UTF-8, which a terminal shows and does not obey."""
+    return readable(encode(value).decode()).encode() + b"\n"
+
+
+def table_lines(rows: Sequence[Sequence[str]], right: range | None = None) -> Iterator[str]:
+    """Yield rows with aligned columns, those in `right` to the right. The first row usually has the headings."""
+    rows = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (
+            cell.rjust(width) if right is not None and at in right else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield GAP.join(cells).rstrip()

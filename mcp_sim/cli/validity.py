@@ -12,9 +12,8 @@ from pathlib import Path
 
 import anyio
 
-from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.parsing import count, number, trust_option
-from mcp_sim.cli.terminal import Palette, Progress
+from mcp_sim.cli.terminal import Palette, Progress, json_option, print_json, table_lines
 from mcp_sim.runs.agents.strategies import SKILLS
 from mcp_sim.runs.validity.comparison import Validity, compare, run_real, run_simulation
 from mcp_sim.runs.validity.recorded_task import recorded_task, seems_to_read, with_recording

@@ -19,9 +19,8 @@ import anyio
 from mcp_sim.cli import ranking
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.models import model_options, named_line
-from mcp_sim.cli.output import json_option, print_json, table_lines
 from mcp_sim.cli.parsing import count, writable_file
-from mcp_sim.cli.terminal import Palette, StepProgress, counted, first_few
+from mcp_sim.cli.terminal import Palette, StepProgress, counted, first_few, json_option, print_json, table_lines
 from mcp_sim.models.language_model.endpoint import EndpointSettings, Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply

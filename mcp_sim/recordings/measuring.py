@@ -9,9 +9,8 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from mcp_sim.recordings.known import data_of
-from mcp_sim.recordings.report import Report
 from mcp_sim.recordings.responders import Responders, Simulations
-from mcp_sim.recordings.score import CallScore, score_session
+from mcp_sim.recordings.score import CallScore, Report, score_session
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import Scenario

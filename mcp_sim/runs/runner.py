@@ -22,8 +22,8 @@ from mcp_sim.runs.results import (
     applied_faults,
     called_tools,
     count_guessed,
+    find_retries,
 )
-from mcp_sim.runs.retries import find_retries
 from mcp_sim.server.deliverability import check_deliverable
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode

@@ -6,8 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, field
 
-from mcp_sim.runs.results import OUTCOMES, Condition, Outcome, RunResult
-from mcp_sim.runs.retries import count_retries
+from mcp_sim.runs.results import OUTCOMES, Condition, Outcome, RunResult, count_retries
 from mcp_sim.runs.statistics import (
     Interval,
     Pairs,

@@ -18,7 +18,7 @@ from support.places import ROOT, SUPPORT
 from support.warm import PYTHON
 
 from mcp_sim.cli import main
-from mcp_sim.runs.hunting.journal import Journal
+from mcp_sim.runs.hunting.trials import Journal
 
 PLAIN = [PYTHON, str(SUPPORT / "plain_agent.py")]
 CREATE = ["create_deal", json.dumps({"title": "Spring order", "amount": 4000, "contact_id": "con_00001"})]

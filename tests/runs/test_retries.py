@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.services import service
 
-from mcp_sim.runs.retries import Retry, count_retries, find_retries, retry_sentence
+from mcp_sim.runs.results import Retry, count_retries, find_retries, retry_sentence
 
 Json = Any
 SPEC = """

@@ -19,8 +19,7 @@ from itertools import islice
 from typing import cast
 
 from mcp_sim.models.language_model.conformity import DeclaredValues
-from mcp_sim.models.language_model.reach import Reach, names_of
-from mcp_sim.models.language_model.subjects import STATES, Subject, identity_of, scalars
+from mcp_sim.models.language_model.subjects import STATES, Reach, Subject, identity_of, names_of, scalars
 from mcp_sim.types import Change, Json, Key, Memory, Record, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity

@@ -12,7 +12,16 @@ from anyio import from_thread, to_thread
 from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.absorption import is_closed
 from mcp_sim.models.language_model.adoption import Adoption
-from mcp_sim.models.language_model.asked_changes import NOTHING, UNKNOWN, ReportedChanges, changes_schema
+from mcp_sim.models.language_model.asked_changes import (
+    MAX_CHANGES,
+    NOTHING,
+    UNKNOWN,
+    ReportedChanges,
+    changes_between,
+    changes_schema,
+    judgement_schema,
+    problems_of,
+)
 from mcp_sim.models.language_model.compiled_tools import CompiledTool, CompiledTools
 from mcp_sim.models.language_model.conformity import conform
 from mcp_sim.models.language_model.conversation import Conversation
@@ -20,9 +29,7 @@ from mcp_sim.models.language_model.disclosure import find_leaks, without_chat_ma
 from mcp_sim.models.language_model.effects import Draft, has_failed
 from mcp_sim.models.language_model.facts import collect_facts
 from mcp_sim.models.language_model.fixed_facts import WRITTEN, FixedFacts
-from mcp_sim.models.language_model.instructed_changes import MAX_CHANGES, changes_between, judgement_schema, problems_of
 from mcp_sim.models.language_model.observations import read_observation
-from mcp_sim.models.language_model.reach import Reach
 from mcp_sim.models.language_model.reply import (
     CUT_OFF,
     NOT_JSON,
@@ -33,6 +40,7 @@ from mcp_sim.models.language_model.reply import (
     parse_json,
 )
 from mcp_sim.models.language_model.second_look import SecondLook
+from mcp_sim.models.language_model.subjects import Reach
 from mcp_sim.models.language_model.tighten import Bounds
 from mcp_sim.types import Attempt, Instruction, Json, Key, Observation, Record, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
 from operator import attrgetter
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from mcp_sim.recordings.capture.folder import Folder, SessionFile
-from mcp_sim.recordings.capture.parsing import Parsed
+from mcp_sim.recordings.capture.parsing import Lines, Parsed
+from mcp_sim.recordings.relays.backlog import now
 from mcp_sim.types import Json, Record
 from mcp_sim.types.call_results import flaw_of_answer
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -298,3 +300,28 @@ def _stripped(answer: Record) -> Record:
         name: value for name, value in result.items() if name != "_meta" and (name, value) != ("resultType", "complete")
     }
     return {**answer, "result": {**kept, **({"_meta": meta} if meta else {})}}
+
+
+class StdioRecorder:
+    """Reads a backlog of the bytes of both sides."""
+
+    def __init__(self, folder: Folder, command: Sequence[str]) -> None:
+        about = {"started": iso(now()), "transport": "stdio", "command": [*command]}
+        self._conversation = Conversation(folder, about)
+        self._lines = {"client": Lines(), "server": Lines()}
+        self._exit: int | None = None
+
+    def take(self, kind: str, _channel: int, data: Any, at: float) -> None:
+        """Take bytes of a side, or the exit code of the server."""
+        if kind == "exit":
+            self._exit = data
+            return
+        for message in self._lines[kind].feed(data):
+            self._conversation.note(kind, message, at)  # pyright: ignore[reportArgumentType] (a side)
+
+    def finish(self, at: float) -> None:
+        """End the session."""
+        for side, lines in self._lines.items():
+            for message in lines.rest():
+                self._conversation.note(side, message, at)  # pyright: ignore[reportArgumentType] (a side)
+        self._conversation.end(at, {} if self._exit is None else {"exit": self._exit})

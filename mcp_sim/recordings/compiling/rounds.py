@@ -12,11 +12,10 @@ from anyio import create_task_group, to_thread
 
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.recordings.compiling.combining import combined
 from mcp_sim.recordings.compiling.gate import Difference, Gate, Judged
 from mcp_sim.recordings.compiling.probes import INITIAL, Finding
 from mcp_sim.recordings.compiling.settling import Settled, settle
-from mcp_sim.recordings.compiling.votes import Vote, clusters, majority, votes
+from mcp_sim.recordings.compiling.votes import Vote, clusters, combined, majority, votes
 from mcp_sim.types.errors import Rejected, Unanswered
 from mcp_sim.types.frozen import frozen
 

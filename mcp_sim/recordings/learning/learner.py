@@ -10,11 +10,11 @@ from statistics import median, pstdev
 
 from anyio import to_thread
 
-from mcp_sim.recordings.learning.drafts import Draft, written
 from mcp_sim.recordings.learning.lessons import OF_A_TOOL, Piece, taught
+from mcp_sim.recordings.learning.samples import Draft, written
 from mcp_sim.recordings.learning.selection import TOLERANCE, Judgement, judged, lower_sessions, score, scores_by_tool
 from mcp_sim.recordings.ranking import Rank, Ranking, is_clearly_less, reason, validity_report
-from mcp_sim.recordings.report import Report, Scores
+from mcp_sim.recordings.score import Report, Scores
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen

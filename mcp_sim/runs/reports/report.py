@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from mcp_sim import __version__
-from mcp_sim.runs.results import OUTCOMES, Outcome, RunResult, exact
-from mcp_sim.runs.retries import retry_sentence
+from mcp_sim.runs.results import OUTCOMES, Outcome, RunResult, exact, retry_sentence
 from mcp_sim.runs.statistics import Interval
 from mcp_sim.runs.summary import CRASHED, FAILED, PASSED, ConditionSummary, Cost, Met, Summary
 from mcp_sim.types import Record

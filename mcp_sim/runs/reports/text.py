@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, reasons, sentences, table_columns
-from mcp_sim.runs.results import RunResult
-from mcp_sim.runs.retries import count_retries, retry_sentence
+from mcp_sim.runs.results import RunResult, count_retries, retry_sentence
 from mcp_sim.types.grades import failed_first
 from mcp_sim.types.readable import printable
 
