@@ -52,7 +52,11 @@ def run(args: argparse.Namespace) -> int:
     elif chosen[0] in KINDS:
         print("\n".join(_manual(chosen[0], args.name, palette)))
     else:
-        print(_document(chosen[0], args.name, palette))
+        # Of a tool spec, the page of its service is shown.
+        family = chosen[0]
+        path = _path(family, args.name)
+        path = path.with_name("README.md") if family == "catalogue" else path
+        print(f"{palette.dim(str(path))}\n\n{path.read_text(encoding='utf-8').rstrip()}")
     return 0
 
 
@@ -96,13 +100,6 @@ def _documents(family: str) -> dict[str, str]:
 def _comment(path: Path) -> str:
     first = path.read_text(encoding="utf-8").partition("\n")[0]
     return first.removeprefix("#").strip() if first.startswith("#") else ""
-
-
-def _document(family: str, name: str, palette: Palette) -> str:
-    """Return the path and the text of a shipped document; of a tool spec the page of its service."""
-    path = _path(family, name)
-    path = path.with_name("README.md") if family == "catalogue" else path
-    return f"{palette.dim(str(path))}\n\n{path.read_text(encoding='utf-8').rstrip()}"
 
 
 def _path(family: str, name: str) -> Path:

@@ -231,16 +231,13 @@ class ThreadedWorld:
         if len(entries) > STEPS_SHOWN:
             yield f"({len(entries) - STEPS_SHOWN} earlier steps)"
         for entry in entries[-STEPS_SHOWN:]:
-            yield from _indented(entry_lines(entry))
+            lines = entry_lines(entry)
+            yield from (f"  {line}" for line in lines)
 
     def close(self) -> None:
         """Refuse calls over HTTP."""
         if self._name:
             self._thread.portal.call(self._thread.host(self.world.scenario).remove, self._name)
-
-
-def _indented(lines: Iterable[str]) -> Iterator[str]:
-    return (f"  {line}" for line in lines)
 
 
 class _Facade:

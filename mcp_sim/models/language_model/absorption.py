@@ -186,7 +186,7 @@ class Absorption:
         before = stored if stored is not None else {**self._provisional(entity, fields), entity.key: key}
         after = {**before, **news}
         if news or stored is None:
-            self._put(subject, key, after)
+            self._change(Change("put", subject.entity.name, key, after))
         self.unchecked |= {(entity.name, key, name) for name in _differing(dict(subject.fields()), after)}
         self.absorb_links(entity, fields)
         guessed = [name for name, value in fields.items() if self._is_provisional(subject, name, value, stored)]
@@ -228,9 +228,6 @@ class Absorption:
             for name, value in fields.items()
             if name not in stored or (name not in fixed and not equal(stored[name], value))
         }
-
-    def _put(self, subject: Subject, key: Key, record: Record) -> None:
-        self._change(Change("put", subject.entity.name, key, record))
 
     def _change(self, change: Change) -> None:
         self.absorbed.append(change)

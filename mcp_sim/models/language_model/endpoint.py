@@ -193,7 +193,11 @@ class Endpoint:
                 else:
                     raise
                 continue
-            self._settle(request.schema, rung)
+            self._takes_schemas = self._takes_schemas or (rung == 0 and request.schema is not None)
+            if rung and request.schema is not None:
+                self._lowered[canonical(request.schema)] = rung
+                if len(self._lowered) > FORMS_KEPT:
+                    self._lowered.popitem(last=False)
             tokens = reply.usage.get("prompt_tokens", 0)
             if tokens:
                 self._density = sum(len(message["content"]) for message in request.messages) / tokens
@@ -202,9 +206,6 @@ class Endpoint:
     async def _sent(self, request: Request, rung: int) -> Json:
         header = self.line.dialect.affinity
         headers = {header: request.affinity} if header and request.affinity else None
-        return await self._connection.exchange("POST", COMPLETIONS, encode(self._body(request, rung)), headers)
-
-    def _body(self, request: Request, rung: int) -> dict[str, Json]:
         line = self.line
         body: dict[str, Json] = {
             "model": line.model,
@@ -218,7 +219,7 @@ class Endpoint:
             body["response_format"] = form
         if request.stop and line.dialect.stops and (request.schema is None or rung > LAST_WITH_SCHEMA):
             body["stop"] = [*request.stop]
-        return {**body, **line.body}
+        return await self._connection.exchange("POST", COMPLETIONS, encode({**body, **line.body}), headers)
 
     # what the engine reports
 
@@ -236,13 +237,6 @@ class Endpoint:
     def _rung(self, schema: Record | None) -> int:
         """Return the position of the response format that the engine accepted for this schema."""
         return self._lowered.get(canonical(schema), 0) if self._lowered and schema is not None else 0
-
-    def _settle(self, schema: Record | None, rung: int) -> None:
-        self._takes_schemas = self._takes_schemas or (rung == 0 and schema is not None)
-        if rung and schema is not None:
-            self._lowered[canonical(schema)] = rung
-            if len(self._lowered) > FORMS_KEPT:
-                self._lowered.popitem(last=False)
 
 
 # completions ----------------------------------------------------------------------------------------------------------

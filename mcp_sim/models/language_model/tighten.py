@@ -112,7 +112,8 @@ class _Tightening:
         return kept[0] if len(kept) == 1 else {"anyOf": kept}
 
     def _typed(self, body: Record, depth: int) -> Record | None:
-        named = body.get("type") or _type_of(body)
+        # An untyped schema has the type that its keywords apply to, or None without such keywords.
+        named = body.get("type") or next((name for keywords, name in _BY_KEYWORD if keywords & body.keys()), None)
         if named is None and self.bounds.is_open:
             return {}
         if named in ("integer", "number") and self.bounds.is_open and not _NUMERIC & body.keys():
@@ -262,11 +263,6 @@ _PLAIN: Mapping[str, Callable[[Record], Record | None]] = {
     "null": lambda _: {"type": "null"},
 }
 """Bounds the schemas of types without parts, except texts."""
-
-
-def _type_of(body: Record) -> str | None:
-    """Return the type that the keywords of an untyped schema apply to, or None without such keywords."""
-    return next((name for keywords, name in _BY_KEYWORD if keywords & body.keys()), None)
 
 
 # patterns -------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from mcp_sim.recordings.capture.folder import Folder
 from mcp_sim.recordings.capture.parsing import Body, Events, Parsed, Piece
 from mcp_sim.recordings.capture.redaction import Redactor
 from mcp_sim.recordings.relays.backlog import warn
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.urls import split_url
 
@@ -117,7 +117,9 @@ class HttpRecorder:
         if exchange.method == "POST" and exchange.path in self._by_endpoint:
             exchange.endpoint = exchange.path
         if exchange.method == "POST" and parsed is not None and parsed.has_messages:
-            exchange.conversation = self._conversation(exchange, _first(parsed.value), at)
+            exchange.conversation = self._conversation(
+                exchange, as_object(next(iter(as_list(parsed.value)), parsed.value)), at
+            )
             exchange.conversation.note("client", parsed, at, str(channel))
         elif exchange.method in {"GET", "DELETE"}:
             exchange.conversation = self._known(exchange)
@@ -131,7 +133,12 @@ class HttpRecorder:
         known = None if begins else self._known(exchange)
         conversation = known or self._new_conversation(at, "http")
         for key in _keys(exchange):
-            self._keep(key, conversation, at)
+            self._by_key[key] = conversation
+            self._by_key.move_to_end(key)
+            while len(self._by_key) > MOST_CLIENTS:
+                _, oldest = self._by_key.popitem(last=False)
+                if oldest not in self._by_key.values():
+                    oldest.end(at)
         return conversation
 
     def _new_conversation(self, at: float, transport: str) -> Conversation:
@@ -139,14 +146,6 @@ class HttpRecorder:
 
     def _known(self, exchange: _Exchange) -> Conversation | None:
         return next((self._by_key[key] for key in _keys(exchange) if key in self._by_key), None)
-
-    def _keep(self, key: Any, conversation: Conversation, at: float) -> None:
-        self._by_key[key] = conversation
-        self._by_key.move_to_end(key)
-        while len(self._by_key) > MOST_CLIENTS:
-            _, oldest = self._by_key.popitem(last=False)
-            if oldest not in self._by_key.values():
-                oldest.end(at)
 
     # responses --------------------------------------------------------------------------------------------------------
 
@@ -255,8 +254,3 @@ def _keys(exchange: _Exchange) -> list[Any]:
     host = exchange.peer[0] if exchange.peer else ""
     common = tuple(exchange.headers.get(name) for name in (b"user-agent", b"authorization"))
     return [("connection", tuple(exchange.peer or ())), ("client", host, *common)]
-
-
-def _first(value: Json) -> Record:
-    """Return a message, or the first one of a batch."""
-    return as_object(next(iter(as_list(value)), value))

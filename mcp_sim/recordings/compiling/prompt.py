@@ -56,7 +56,9 @@ def prompt_text(subject: Subject, longest: int = LONGEST) -> str:
     fixed = [_guide("guide.md"), _usual(subject), "\n\n".join(_server(subject)), _samples(subject), _request(subject)]
     left = longest - sum(map(len, fixed))
     state = _state(subject, max(min(_STATE, left // 3), _LEAST))
-    documentation = _documentation(subject, max(min(_DOCUMENTATION, left // 2), _LEAST))
+    most = max(min(_DOCUMENTATION, left // 2), _LEAST)
+    text = subject.documentation.strip()
+    documentation = f"## Its documentation\n\n{shortened(text, most)}" if text else ""
     left -= len(state) + len(documentation)
     parts = [*fixed[:3], state, documentation, fixed[3], _recordings(subject, max(left, _LEAST)), fixed[4]]
     return encodable("\n\n".join(piece for piece in parts if piece) + "\n")
@@ -202,11 +204,6 @@ def _is_table(value: Record) -> bool:
 
 
 # documentation and recordings -----------------------------------------------------------------------------------------
-
-
-def _documentation(subject: Subject, most: int) -> str:
-    text = subject.documentation.strip()
-    return f"## Its documentation\n\n{shortened(text, most)}" if text else ""
 
 
 def _samples(subject: Subject) -> str:

@@ -52,7 +52,13 @@ class Lesson:
         has_entities = ("", ENTITIES) not in left_out
         if has_entities not in self._drafts:
             self._drafts[has_entities] = await self._with_templates(self.entities if has_entities else {})
-        return _without(self._drafts[has_entities], self.plain, left_out)
+        draft = self._drafts[has_entities]
+        sim = dict[str, Record]()
+        for tool, learnt in draft.sim.items():
+            declared = self.plain.sim.get(tool, {})
+            kept = {key: value for key, value in learnt.items() if key in declared or (tool, key) not in left_out}
+            sim |= {tool: kept} if kept else {}
+        return replace(draft, sim=sim, errors=self.plain.errors if ("", ERRORS) in left_out else draft.errors)
 
     async def _with_templates(self, entities: Mapping[str, Record]) -> Draft:
         """Return a draft with entities, page sizes, and the templates that sessions show."""
@@ -82,15 +88,6 @@ def _names(draft: Draft, sessions: Sequence[Session]) -> set[str]:
         names |= {text for text, number in counts.items() if number == 1 and _WORD.fullmatch(text)}
     known = {word.lower() for word in _WORD.findall(json.dumps([*draft.tools], ensure_ascii=False))}
     return {name for name in names if name.lower() not in known}
-
-
-def _without(draft: Draft, plain: Draft, left_out: Container[Piece]) -> Draft:
-    sim = dict[str, Record]()
-    for tool, learnt in draft.sim.items():
-        declared = plain.sim.get(tool, {})
-        kept = {key: value for key, value in learnt.items() if key in declared or (tool, key) not in left_out}
-        sim |= {tool: kept} if kept else {}
-    return replace(draft, sim=sim, errors=plain.errors if ("", ERRORS) in left_out else draft.errors)
 
 
 class _Forms:
@@ -202,18 +199,15 @@ def without_data(template: Json, data: Container[str], name: str = "") -> Json:
     if isinstance(template, dict):
         return _object(cast("Record", template), data, name)
     if isinstance(template, list):
-        return _list(cast("list[Json]", template), data, name)
+        # A list of constants stays as it is, or is one item if that is mostly fixed, or empty.
+        items = cast("list[Json]", template)
+        shares = [_share_of_data(item, data, name) for item in items]
+        if not any(shares):
+            return items
+        return [without_data(items[0], data, name)] if 0 < shares[0] < _MOSTLY else []
     if isinstance(template, str) and (match := SLOT.fullmatch(template)) is not None and match[3] in data:
         return template.replace(f"??{match[3]}", "")
     return _slot(name) if _is_data(name, template, data) else template
-
-
-def _list(items: list[Json], data: Container[str], name: str) -> list[Json]:
-    """Return a list of constants without data: as it is, or one item if that is mostly fixed, or nothing."""
-    shares = [_share_of_data(item, data, name) for item in items]
-    if not any(shares):
-        return items
-    return [without_data(items[0], data, name)] if 0 < shares[0] < _MOSTLY else []
 
 
 def _share_of_data(item: Json, data: Container[str], name: str) -> float:

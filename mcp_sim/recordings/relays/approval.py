@@ -174,16 +174,13 @@ class Turnstile:
         *lines, self._rest[side] = (self._rest[side] + data + (b"" if data else b"\n")).split(b"\n")
         for line in (line + b"\n" for line in lines if line or data):
             if side == "server":
-                self._learn(line)
+                with suppress(ValueError, RecursionError):
+                    self._approval.learn(json.loads(line) if b'"tools"' in line else None)
                 yield line
             elif (answer := self._approval.answer(line)) is None:
                 yield line
             elif answer:
                 self._to_client(answer + b"\n")
-
-    def _learn(self, line: bytes) -> None:
-        with suppress(ValueError, RecursionError):
-            self._approval.learn(json.loads(line) if b'"tools"' in line else None)
 
 
 def approval(how: str) -> Approval:

@@ -55,7 +55,9 @@ class Backlog:
             if self._failure is not None:
                 return
             if self._bytes + size > MOST_BYTES:
-                self._drop()
+                if not self._dropped:
+                    warn("messages come faster than they can be recorded; some are missing in the recording")
+                self._dropped += 1
                 return
             self._waiting.append((kind, channel, data, now()))
             self._bytes += size
@@ -71,11 +73,6 @@ class Backlog:
             warn("the recording is not complete: it takes too long to write")
             return False
         return True
-
-    def _drop(self) -> None:
-        if not self._dropped:
-            warn("messages come faster than they can be recorded; some are missing in the recording")
-        self._dropped += 1
 
     def _run(self) -> None:
         try:

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import anyio
 from mcp import Client, MCPError
-from mcp_types import CONNECTION_CLOSED, CallToolResult, TextContent
+from mcp_types import CONNECTION_CLOSED, TextContent
 
 from mcp_sim.runs.agents.script import Script, read_script, script_for
 from mcp_sim.runs.agents.strategies import STRATEGIES, Player, Reply, Sleep, Strategy, has_given_up
@@ -114,19 +114,16 @@ async def play(script: Script, strategy: Strategy, clients: Mapping[str, Client]
     async def ask(tool: str, arguments: Record) -> Reply:
         client, name = tools[tool]
         try:
-            return _reply(await client.call_tool(name, arguments))
+            result = await client.call_tool(name, arguments)
+            text = " ".join(block.text for block in result.content if isinstance(block, TextContent))
+            value: Json = result.structured_content
+            if value is None:
+                try:
+                    value = json.loads(text)
+                except ValueError:
+                    value = text
+            return Reply(value, bool(result.is_error), text)
         except MCPError as error:
             return Reply(None, True, str(error))
 
     return await Player(script, strategy, ask, sleep, frozenset(tools)).play()
-
-
-def _reply(result: CallToolResult) -> Reply:
-    text = " ".join(block.text for block in result.content if isinstance(block, TextContent))
-    value: Json = result.structured_content
-    if value is None:
-        try:
-            value = json.loads(text)
-        except ValueError:
-            value = text
-    return Reply(value, bool(result.is_error), text)

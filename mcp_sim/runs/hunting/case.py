@@ -41,7 +41,12 @@ class CaseWriter:
         """Return the scenario of a trial, with comments that say what fails and how to repeat it."""
         kept = {name: value for name, value in self._document.items() if name not in _OF_FAULTS}
         case: Record = {**kept, "name": name, "seed": setup.seed}
-        case["world"] = self._world(setup)
+        # The clock is virtual, as in the hunt, unless the scenario says otherwise.
+        world = cast("Record", self._document.get("world") or {})
+        if setup.records:
+            world = {**world, "records": self._records(world.get("records") or {}, setup)}
+        clock = cast("Record", world.get("clock") or {})
+        case["world"] = {**world, "clock": {"mode": "virtual", **clock}}
         case["perturbations"] = [fault.entry() for fault in setup.faults]
         case["expect"] = self._expectations(setup)
         command = shlex.join(["mcp-sim", "run", f"{name}.yaml", "--", *self._command])
@@ -49,14 +54,6 @@ class CaseWriter:
         comments += [f"  {line}" for line in trial.because.splitlines()]
         comments += ["", f"Repeat: {command}"]
         return "".join(f"# {line}".rstrip() + "\n" for line in comments) + yaml12.dump(case, blocks=3)
-
-    def _world(self, setup: Setup) -> Record:
-        """Return the `world` of a trial. Its clock is virtual, as in the hunt, unless the scenario says otherwise."""
-        world = cast("Record", self._document.get("world") or {})
-        if setup.records:
-            world = {**world, "records": self._records(world.get("records") or {}, setup)}
-        clock = cast("Record", world.get("clock") or {})
-        return {**world, "clock": {"mode": "virtual", **clock}}
 
     def _records(self, records: Json, setup: Setup) -> Record:
         """Return the records of a trial. Rows from a file of all tables become rows of the case: they may be fewer."""

@@ -232,7 +232,9 @@ class Shrinker:
             (at, name) for at, placed in enumerate(self.setup.faults) for name in placed.fault.options
         ]:
             faults = [*self.setup.faults]
-            faults[place] = _without(faults[place], option)
+            placed = faults[place]
+            kept = {name: value for name, value in placed.fault.options.items() if name != option}
+            faults[place] = replace(placed, fault=replace(placed.fault, options=kept))
             await self._adopted(replace(self.setup, faults=tuple(faults)))
 
     def _with(self, entity: str, given: GivenRecords) -> Setup:
@@ -249,11 +251,6 @@ class Shrinker:
             return False
         self.setup = smaller
         return True
-
-
-def _without(placed: Placed, option: str) -> Placed:
-    kept = {name: value for name, value in placed.fault.options.items() if name != option}
-    return replace(placed, fault=replace(placed.fault, options=kept))
 
 
 def _given(scenario: Scenario) -> Mapping[str, GivenRecords]:

@@ -86,7 +86,12 @@ class Trial:
         Raises `Crash` where a real server cannot be started, or the preparation fails.
         """
         async with self._side.world() as opened:
-            await self._prepare(opened)
+            for call in self._task.prepare:
+                arguments = filled(call.arguments, {"folder": opened.folder})
+                observation = await opened.world.call(call.call, arguments)
+                if not observation.ok:
+                    text = _shortened(shown_text(observation))
+                    raise UsageError(f"{self._side.name}: the preparation failed: {call.call} answers {text!r}")
             calls = list[Made]()
             player = _Recorded(opened, calls, None if stream is None else FaultStream(stream), self._reads)
             script = Script.model_validate(filled(self._task.script.model_dump(), {"folder": opened.folder}))
@@ -96,14 +101,6 @@ class Trial:
             answer = await agent.play()
             run = await self._judged(opened, calls, agent.kept)
             return replace(run, problems=[answer, *run.problems]) if has_given_up(answer) else run
-
-    async def _prepare(self, opened: Opened) -> None:
-        for call in self._task.prepare:
-            arguments = filled(call.arguments, {"folder": opened.folder})
-            observation = await opened.world.call(call.call, arguments)
-            if not observation.ok:
-                text = _shortened(shown_text(observation))
-                raise UsageError(f"{self._side.name}: the preparation failed: {call.call} answers {text!r}")
 
     async def _judged(self, opened: Opened, calls: Sequence[Made], known: Mapping[str, Json]) -> Run:
         """Ask for the goals. Ids that no goal keeps are those that the agent knows."""
