@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
 from mcp_sim.recordings.observed import observe
@@ -167,14 +167,19 @@ def typical_calls(calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:
 
 
 def representative_sessions(sessions: Sequence[Session]) -> list[Session]:
-    """Return a few sessions that show the most between them: each next one is that which adds most kinds of calls."""
-    left, seen, chosen = [*sessions], set[str](), list[Session]()
-    while left and len(chosen) < MOST_SESSIONS:
-        best = max(left, key=lambda session: len({_kind(call) for call in session.calls} - seen))
+    """Return a few sessions that show the most between them."""
+    return most_varied(sessions, MOST_SESSIONS, _kind)[:MOST_SESSIONS]
+
+
+def most_varied(sessions: Sequence[Session], count: int, kind: Callable[[RecordedCall], str]) -> list[Session]:
+    """Return sessions, the first `count` in an order in which each adds the most kinds of calls to those before."""
+    left, first, seen = [*sessions], list[Session](), set[str]()
+    while left and len(first) < count:
+        best = max(left, key=lambda session: len({kind(call) for call in session.calls} - seen))
         left.remove(best)
-        seen |= {_kind(call) for call in best.calls}
-        chosen.append(best)
-    return chosen
+        first.append(best)
+        seen |= {kind(call) for call in best.calls}
+    return [*first, *left]
 
 
 def _kind(call: RecordedCall) -> str:

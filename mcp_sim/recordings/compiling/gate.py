@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
@@ -129,15 +130,8 @@ class Judged:
 
     def is_wrong(self) -> bool:
         """Whether there is more to say than advice."""
-        return bool(
-            self.whole
-            or self.removed
-            or self.flaws
-            or self.left_out
-            or self.failing()
-            or self._defective()
-            or self.differs()
-        )
+        has_problems = self.whole or self.removed or self.flaws or self.left_out
+        return bool(has_problems or self.failing() or self._defective() or self.differs())
 
     def _defective(self) -> set[str]:
         """Return the tools whose functions are kept, but wrong."""
@@ -149,11 +143,8 @@ class Judged:
         How real servers treat the life of records differs: where recordings show a tool, they decide, and not rules.
         """
         recorded = {tool for agreement in (self.held, self.shown) for tool, calls in agreement.calls.items() if calls}
-        kept = [
-            finding
-            for finding in self.findings
-            if not (finding.tool in recorded and finding.kind in {"lifecycle", "advice"})
-        ]
+        rules = {"lifecycle", "advice"}
+        kept = [finding for finding in self.findings if finding.tool not in recorded or finding.kind not in rules]
         return sorted(kept, key=lambda finding: finding.kind == "advice")
 
     def placed(self, finding: Finding) -> str:
@@ -165,17 +156,8 @@ class Judged:
 
     def writing(self, tables: Collection[str | None]) -> list[str]:
         """Return the tools whose functions use some tables."""
-        return [
-            tool
-            for tool, function in self.functions.items()
-            if {
-                *function.effects.creates,
-                *function.effects.updates,
-                *function.effects.deletes,
-                *function.effects.reads,
-            }
-            & {*tables}
-        ]
+        used = {tool: tables_of(function) for tool, function in self.functions.items()}
+        return [tool for tool, names in used.items() if names & {*tables}]
 
     def agreement(self) -> tuple[float, float]:
         """Return behaviour and score on the sessions that decide: those that are held back, if there are any."""
@@ -205,9 +187,7 @@ class Gate:
     @cached_property
     def plans(self) -> Judged:
         """What the inferred plans alone do on the same sessions. Raises `UsageError` if they cannot be tried."""
-        with TemporaryDirectory(prefix="mcp-sim-") as name:
-            folder = Path(name)
-            write_server(self.subject, folder)
+        with self._written(None) as folder:
             try:
                 plans = self._run(folder, _HASH_SEEDS[0], has_sessions=True)
             except Stopped as error:
@@ -222,9 +202,7 @@ class Gate:
         """Return how faithfully a program, or the plans, answer the sessions that decide nothing; None without any."""
         if not self.subject.scored:
             return None
-        with TemporaryDirectory(prefix="mcp-sim-") as name:
-            folder = Path(name)
-            write_server(self.subject, folder, text)
+        with self._written(text) as folder:
             job = {**job_of(folder, self.subject.scored[:MOST_HELD], (), {}), "tries": False}
             try:
                 return Agreement.of(self._confined(job, folder, _HASH_SEEDS[0])["held"]).score
@@ -236,9 +214,8 @@ class Gate:
         if self._ranking is None:
             return ()
         if text not in self._ranks:
-            with TemporaryDirectory(prefix="mcp-sim-") as name:
-                write_server(self.subject, Path(name), text)
-                self._ranks[text] = self._ranking(Path(name) / "server.json")
+            with self._written(text) as folder:
+                self._ranks[text] = self._ranking(folder / "server.json")
         return self._ranks[text]
 
     def judge(self, text: str) -> Judged:
@@ -252,10 +229,15 @@ class Gate:
             return Judged(text, whole=[f"{PROGRAM}:{at}: is not valid Python: {getattr(error, 'msg', error)}"])
         if self._module_problems:
             return Judged(text, whole=self._module_problems)
-        with TemporaryDirectory(prefix="mcp-sim-") as name:
-            folder = Path(name)
-            write_server(self.subject, folder, text)
+        with self._written(text) as folder:
             return replace(self._judge(text, folder, static), flaws=flaws)
+
+    @contextmanager
+    def _written(self, text: str | None) -> Generator[Path]:
+        """Write the server with a program, or without one, into a folder for as long as it is tried."""
+        with TemporaryDirectory(prefix="mcp-sim-") as name:
+            write_server(self.subject, Path(name), text)
+            yield Path(name)
 
     @property
     def _beside(self) -> set[str]:
@@ -359,6 +341,12 @@ class Gate:
             return map_texts(report, lambda text: text.replace(f"{folder}/", ""))  # it is gone afterwards
         except Unconfined as error:
             raise UsageError(f"programs that a model wrote cannot be tried here: {error}") from None
+
+
+def tables_of(function: ProgramFunction) -> set[str]:
+    """Return the tables that a function reads or writes."""
+    effects = function.effects
+    return {*effects.creates, *effects.updates, *effects.deletes, *effects.reads}
 
 
 def _said(problem: Record) -> str:

@@ -76,8 +76,7 @@ class _Made:
 
     def texts(self) -> list[str]:
         """Return the texts by which an answer shows the record."""
-        leaf_texts = [leaf for _, leaf in leaves([self.record, self.arguments]) if isinstance(leaf, str)]
-        return [str(self.key), *(text for text in leaf_texts if len(text) >= _LEAST_SHOWN)]
+        return [str(self.key), *_long_texts([self.record, self.arguments])]
 
 
 class _Life:
@@ -227,14 +226,8 @@ class _Life:
 
     async def _check_read(self, plan: Plan, subject: _Made) -> None:
         """Check that a read shows a record."""
-        seen, arguments = await self._named(plan, subject, subject.world)
+        seen, made_call = await self._accepted(plan, subject, subject.world)
         if seen is None:
-            return
-        made_call = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}"
-        if seen.failed:
-            self._probe.refused(
-                plan.tool, f"{made_call}, about the {self._entity.name} {subject.key!r}, {subject.source}"
-            )
             return
         self._probe.checked(plan.tool, "reads what exists")
         if plan.tool in self._probe.writers or not is_about(self._probe, plan, self._entity):
@@ -255,7 +248,7 @@ class _Life:
         if _shows(seen, subject.texts()):
             return
         others = [(key, record) for key, record in subject.world.view.rows(self._entity.name) if key != subject.key]
-        shown = [record for key, record in others if _shows(seen, [str(key), *_own_texts(record)])]
+        shown = [record for key, record in others if _shows(seen, [str(key), *_long_texts(record)])]
         if 0 < len(shown) < len(others) or _is_elsewhere(subject.record, shown, self._entity):
             return
         if not shown and subject.lists.get(plan.tool, seen.value) != seen.value:
@@ -276,14 +269,8 @@ class _Life:
             return
         new = f"Trial {text} 7"
         world = subject.world.fork()
-        seen, arguments = await self._named(plan, subject, world, {text: new})
-        if seen is None or arguments.get(text) != new:
-            return
-        made_call = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}"
-        if seen.failed:
-            self._probe.refused(
-                plan.tool, f"{made_call}, about the {self._entity.name} {subject.key!r}, {subject.source}"
-            )
+        seen, made_call = await self._accepted(plan, subject, world, {text: new})
+        if seen is None:
             return
         self._probe.checked(plan.tool, "updates")
         if not is_changed(subject.world.view, world.view) and not says_nothing(seen.value):
@@ -293,14 +280,8 @@ class _Life:
     async def _check_removed(self, plan: Plan, subject: _Made) -> None:
         """Check that a deleted record is gone, and cannot be deleted again."""
         world = subject.world.fork()
-        seen, arguments = await self._named(plan, subject, world)
+        seen, made_call = await self._accepted(plan, subject, world)
         if seen is None:
-            return
-        made_call = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}"
-        if seen.failed:
-            self._probe.refused(
-                plan.tool, f"{made_call}, about the {self._entity.name} {subject.key!r}, {subject.source}"
-            )
             return
         is_whole, which = is_about(self._probe, plan, self._entity), f"the {self._entity.name} {subject.key!r}"
         self._probe.checked(plan.tool, "deletes")
@@ -330,6 +311,20 @@ class _Life:
             if seen is not None and not seen.failed and _shows(seen, subject.texts()[1:]):
                 message = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}"
                 self._probe.note(plan.tool, "lifecycle", f"{message}; expected a failure, without {which}")
+
+    async def _accepted(
+        self, plan: Plan, subject: _Made, world: World, more: Mapping[str, Json] | None = None
+    ) -> tuple[Observed | None, str]:
+        """Call a tool for a record; None if it refuses the call, or cannot name the record. Also return the call."""
+        seen, arguments = await self._named(plan, subject, world, more)
+        if seen is None:
+            return None, ""
+        made_call = f"{plan.tool}({short(arguments)}) answered {short(seen.value)}"
+        if seen.failed:
+            about = f"{made_call}, about the {self._entity.name} {subject.key!r}, {subject.source}"
+            self._probe.refusals[plan.tool] = about  # better evidence than those before
+            return None, made_call
+        return seen, made_call
 
     async def _named(
         self, plan: Plan, subject: _Made, world: World, more: Mapping[str, Json] | None = None
@@ -369,8 +364,8 @@ def _shallow(value: Record) -> Iterator[tuple[str, Json]]:
             yield from cast("Record", inner).items()
 
 
-def _own_texts(record: Record) -> list[str]:
-    return [leaf for _, leaf in leaves(record) if isinstance(leaf, str) and len(leaf) >= _LEAST_SHOWN]
+def _long_texts(value: Json) -> list[str]:
+    return [leaf for _, leaf in leaves(value) if isinstance(leaf, str) and len(leaf) >= _LEAST_SHOWN]
 
 
 def _form(name: str) -> str:

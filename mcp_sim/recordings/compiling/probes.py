@@ -81,7 +81,8 @@ class Probe:
     """Tool -> its first call that did not fail."""
     writers: set[str] = field(default_factory=set[str])
     """The tools that have written something, whatever their plans say."""
-    _refusals: dict[str, str] = field(default_factory=dict[str, str])
+    refusals: dict[str, str] = field(default_factory=dict[str, str])
+    """Tool -> a call that it has refused, the one that proves most."""
     _crashes: dict[str, int] = field(default_factory=dict[str, int])
     _is_artificial: bool = False
 
@@ -120,16 +121,12 @@ class Probe:
         if not Validator(schema).problems(arguments):
             await self.call(plan.tool, arguments, self.world.fork())
 
-    def report_refusals(self) -> None:
+    def reportrefusals(self) -> None:
         """Note which tools have refused every call: little was checked of them, and nothing is held against them."""
-        for tool, refusal in self._refusals.items():
+        for tool, refusal in self.refusals.items():
             if tool not in self.succeeded:
                 self.checked(tool, "no call succeeded")
                 self.note(tool, "advice", f"refused every call of the trial, such as: {refusal}")
-
-    def refused(self, tool: str, refusal: str) -> None:
-        """Remember a refusal that is better evidence than those before."""
-        self._refusals[tool] = refusal
 
     async def _exercise(self, plan: Plan) -> None:
         """Call a tool with one set of arguments after the other, until it succeeds."""
@@ -144,7 +141,7 @@ class Probe:
                     self.world = world
                 return
             call = f"{plan.tool}({short(arguments)})"
-            self._refusals.setdefault(plan.tool, f"{call} answered {short(seen.value)}")
+            self.refusals.setdefault(plan.tool, f"{call} answered {short(seen.value)}")
 
     async def call(self, tool: str, arguments: Record, world: World) -> Observed | None:
         """Return what the answer of a tool shows; None if it crashed, or has crashed too often."""
@@ -168,7 +165,10 @@ class Probe:
         shown = f"{'isError ' if seen.is_error else ''}{short(seen.value)}"
         self.answers.append((tool, short(arguments), _digest(answer), shown))
         self._check_schema(self.domain.tools[tool], call, answer)
-        self._advise(tool, call, world)
+        # What the changes of a call contradict is advice: an agent sees answers, and real servers differ.
+        measured: Record = world.ledger.newest.get("measured") or {}
+        for finding in measured.get("findings") or ():
+            self.note(tool, "advice", f"{call}: {finding}")
         step: Record = world.ledger.newest.get("step") or {}
         if step.get("committed"):
             self.writers.add(tool)
@@ -209,23 +209,14 @@ class Probe:
             return
         self.checked(tool.id, "schema")
         if "structuredContent" not in result:
-            message = (
-                f"{call} has no structured content, but the tool has an outputSchema: return a value valid under it"
-            )
-            self.note(tool.id, "schema", message)
+            missing = "has no structured content, but the tool has an outputSchema: return a value valid under it"
+            self.note(tool.id, "schema", f"{call} {missing}")
             return
         problems = Validator(schema).problems(result["structuredContent"])
         if problems:
             shown = short(result["structuredContent"])
             wrong = "; ".join(problems[:3])
             self.note(tool.id, "schema", f"{call} answered {shown}, not valid under the outputSchema: {wrong}")
-
-    def _advise(self, tool: str, call: str, world: World) -> None:
-        """Note what the changes of a call contradict. It is advice: an agent sees answers, and real servers differ."""
-        measured: Record = world.ledger.newest.get("measured") or {}
-        findings: Sequence[str] = measured.get("findings") or ()
-        for finding in findings:
-            self.note(tool, "advice", f"{call}: {finding}")
 
     def note(self, tool: str, kind: Kind, message: str) -> None:
         """Note what is wrong with a tool, once."""

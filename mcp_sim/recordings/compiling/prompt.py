@@ -99,7 +99,8 @@ def _server(subject: Subject) -> Iterator[str]:
     names = shared_parts(tool.get(schema) for tool in subject.tools for schema in _SCHEMAS)
     if names:
         parts = (
-            f"{name}: {_json(with_references(json.loads(text), names, is_part=True))}" for text, name in names.items()
+            f"{name}: {canonical_in_order(with_references(json.loads(text), names, is_part=True))}"
+            for text, name in names.items()
         )
         yield "\n".join(["Several schemas below have these parts:", *parts])
     for tool in subject.tools:
@@ -113,19 +114,15 @@ def _tool(tool: Record, *, is_violated: bool) -> Iterator[str]:
     yield f"### {tool['name']}"
     if tool.get("description"):
         yield cleandoc(str(tool["description"]))
-    yield f"inputSchema: {_json(tool.get('inputSchema') or {})}"
+    yield f"inputSchema: {canonical_in_order(tool.get('inputSchema') or {})}"
     for name in ("outputSchema", "annotations"):
         if tool.get(name):
-            yield f"{name}: {_json(tool[name])}"
+            yield f"{name}: {canonical_in_order(tool[name])}"
     if is_violated:
         yield (
             "The recorded answers below are not valid under this outputSchema: answer as recorded, in a function with "
             "`@tool(conforms=False)`."
         )
-
-
-def _json(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 # the state ------------------------------------------------------------------------------------------------------------
@@ -162,7 +159,7 @@ def _given(subject: Subject, most: int) -> Iterator[str]:
         yield (
             "No state is given: the server begins empty, or with what the real server always has. A session may begin "
             "with one all the same. **This example is made up** from the names of tools and arguments, and a real one "
-            f"has other names, fields and forms:\n{_json(suggested)}"
+            f"has other names, fields and forms:\n{canonical_in_order(suggested)}"
         )
     else:
         yield "None: the server begins empty, or with what the real server always has."
@@ -170,14 +167,14 @@ def _given(subject: Subject, most: int) -> Iterator[str]:
 
 def _abridged_text(value: Json, most: int) -> str:
     """Return a value as JSON: whole if it is small, else its shape with a few items of each list and mapping."""
-    whole = _json(value)
+    whole = canonical_in_order(value)
     if len(whole) <= most:
         return whole
     for items in (8, 5, 3, 2, 1):
-        text = _json(_abridged(value, items, 40 + items * 40))
+        text = canonical_in_order(_abridged(value, items, 40 + items * 40))
         if len(text) <= most:
             return f"(shortened: of long lists and mappings the first items, and how many there are)\n{text}"
-    return shortened(_json(_abridged(value, 1, 40)), most)
+    return shortened(canonical_in_order(_abridged(value, 1, 40)), most)
 
 
 def _abridged(value: Json, items: int, length: int) -> Json:
@@ -269,7 +266,7 @@ def with_references(schema: Json, names: Mapping[str, str], *, is_part: bool = F
         return [with_references(subschema, names) for subschema in cast("list[Json]", schema)]
     if not isinstance(schema, dict):
         return schema
-    name = None if is_part else names.get(_text(schema))
+    name = None if is_part else names.get(canonical_in_order(schema))
     if name is not None:
         return {"$ref": name}
     return {key: with_references(subschema, names) for key, subschema in cast("Record", schema).items()}
@@ -280,15 +277,11 @@ def _objects(value: Json) -> Iterator[str]:
         for item in cast("list[Json]", value):
             yield from _objects(item)
     elif isinstance(value, dict):
-        text = _text(value)
+        text = canonical_in_order(value)
         if len(text) >= _LEAST_SHARED:
             yield text
             for item in cast("Record", value).values():
                 yield from _objects(item)
-
-
-def _text(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 # a suggested state ----------------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from anyio import create_task_group, to_thread
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.recordings.compiling.gate import Difference, Gate, Judged
-from mcp_sim.recordings.compiling.probes import INITIAL, Finding
-from mcp_sim.recordings.compiling.settling import Settled, settle
+from mcp_sim.recordings.compiling.probes import INITIAL
+from mcp_sim.recordings.compiling.settling import TOLERANCE, Notify, Settled, settle
 from mcp_sim.recordings.compiling.votes import Vote, clusters, combined, majority, votes
 from mcp_sim.types.errors import Rejected, Unanswered
 from mcp_sim.types.frozen import frozen
@@ -25,12 +25,9 @@ MOST_COMPLAINTS = 4
 _LONGEST_REPLY = 120_000  # quoted in the next request, beside the prompt
 _RECORDED = re.compile(r"recorded \"[^\"]*\", answered \"[^\"]*\"")
 """The part of a reason that names two short texts."""
-_TOLERANCE = 1e-6  # equal scores may differ by rounding
 
 Author: TypeAlias = Callable[[Sequence[Message], int], Awaitable[Reply]]
 """Writes a program: answers a conversation, with other numbers otherwise. Raises `Unanswered` without an answer."""
-Notify: TypeAlias = Callable[[str], None]
-"""Gets a sentence about what is in progress."""
 
 
 @dataclass(slots=True)
@@ -151,7 +148,7 @@ async def _elected(gate: Gate, tried: Sequence[_Tried], notify: Notify) -> _Trie
         for cluster in _better_clusters(best, other):
             text = combined(best, other, cluster)
             judged = None if text is None else await to_thread.run_sync(gate.judge, text)
-            if text is not None and judged is not None and judged.merit(tools) > best.merit(tools) + _TOLERANCE:
+            if text is not None and judged is not None and judged.merit(tools) > best.merit(tools) + TOLERANCE:
                 notify(f"taking {', '.join(sorted(cluster))} from another program")
                 names = [str(tool["name"]) for tool in gate.subject.tools]
                 best, complaints = judged, complaints_about(judged, names, gate.plans)
@@ -167,7 +164,7 @@ def _better_clusters(best: Judged, other: Judged) -> list[frozenset[str]]:
         for cluster in theirs
         if all(group <= cluster or not group & cluster for group in ours)
         and cluster < {*other.functions}
-        and _cluster_merit(other, cluster) > _cluster_merit(best, cluster) + _TOLERANCE
+        and _cluster_merit(other, cluster) > _cluster_merit(best, cluster) + TOLERANCE
     ]
 
 
@@ -218,22 +215,15 @@ def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator
         yield f"These tools have no function: {', '.join(missing)}."
     for tool in (INITIAL, *judged.answering):
         findings = [finding for finding in judged.relevant() if finding.tool == tool]
-        sentences = [
-            *(_said(judged, finding) for finding in findings[:MOST_COMPLAINTS]),
-            *_scored_low(judged, tool, plans),
-        ]
+        doubts = ["(look whether this is right) " if finding.kind == "advice" else "" for finding in findings]
+        placed = [f"{doubt}{judged.placed(finding)}" for doubt, finding in zip(doubts, findings, strict=True)]
+        sentences = [*placed[:MOST_COMPLAINTS], *_scored_low(judged, tool, plans)]
         if sentences:
             yield "\n".join([f"## {tool}", *(f"- {remark}" for remark in sentences)])
     if judged.differs() and judged.differences:
-        yield "\n\n".join(
-            [
-                "## Calls of the recorded sessions above that the real server answers otherwise",
-                *(
-                    _difference_text(difference)
-                    for difference in _distinct(sorted(judged.differences, key=lambda difference: difference.mean))
-                ),
-            ]
-        )
+        worst_first = sorted(judged.differences, key=lambda difference: difference.mean)
+        title = "## Calls of the recorded sessions above that the real server answers otherwise"
+        yield "\n\n".join([title, *map(_difference_text, _distinct(worst_first))])
 
 
 def _scored_low(judged: Judged, tool: str, plans: Judged) -> Iterator[str]:
@@ -242,17 +232,12 @@ def _scored_low(judged: Judged, tool: str, plans: Judged) -> Iterator[str]:
         (judged.held, plans.held, "other sessions, which you do not see"),
         (judged.shown, plans.shown, "the sessions above"),
     ):
-        if tool in agreement.tools and agreement.tools[tool] < plan.tools.get(tool, 0.0) - _TOLERANCE:
+        if tool in agreement.tools and agreement.tools[tool] < plan.tools.get(tool, 0.0) - TOLERANCE:
             score, other = agreement.tools[tool], plan.tools[tool]
             yield (
                 f"agrees {score:.2f} of 1 with the real server in {which}; a guess from its schema alone agrees "
                 f"{other:.2f}, and would take its place. Does @initial understand every state? Are the fields right?"
             )
-
-
-def _said(judged: Judged, finding: Finding) -> str:
-    sign = "(look whether this is right) " if finding.kind == "advice" else ""
-    return f"{sign}{judged.placed(finding)}"
 
 
 def _distinct(differences: Sequence[Difference]) -> Iterator[Difference]:

@@ -14,7 +14,7 @@ from mcp_sim.recordings.compiling.votes import clusters
 from mcp_sim.recordings.ranking import Rank, is_clearly_less, mean_rho, reason
 from mcp_sim.types.frozen import frozen
 
-_TOLERANCE = 1e-6  # equal scores may differ by rounding
+TOLERANCE = 1e-6  # equal scores may differ by rounding
 
 Notify: TypeAlias = Callable[[str], None]
 """Gets a sentence about what is in progress."""
@@ -39,7 +39,9 @@ async def settle(gate: Gate, best: Judged, notify: Notify) -> Settled:
     current = best
     if current.whole:
         return Settled(None, dropped)
-    while failing := _without_keys({**current.failing(), **_left_alone(current, best)}, excused):
+    while failing := {
+        tool: why for tool, why in {**current.failing(), **_left_alone(current, best)}.items() if tool not in excused
+    }:
         notify(f"trying without {', '.join(failing)}")
         without = await _without(gate, current, [*failing])
         needed = _needed(current, without, best, failing)
@@ -56,10 +58,6 @@ async def settle(gate: Gate, best: Judged, notify: Notify) -> Settled:
     kept = await _better(gate, current, dropped, excused, notify)
     kept = None if kept is None else await _ranking_agents(gate, kept, dropped, notify)
     return Settled(kept, dropped, {} if kept is None else excused)
-
-
-def _without_keys(failing: Mapping[str, list[str]], excused: Collection[str]) -> dict[str, list[str]]:
-    return {tool: why for tool, why in failing.items() if tool not in excused}
 
 
 def _needed(current: Judged, without: Judged | None, best: Judged, failing: Mapping[str, list[str]]) -> list[str]:
@@ -180,9 +178,9 @@ async def _ranking_agents(gate: Gate, current: Judged, dropped: dict[str, list[s
 def _is_less(judged: Judged, other: Judged) -> bool:
     """Whether a program answers sessions worse than another: by behaviour, and with the same behaviour by score."""
     (behaviour, score), (other_behaviour, other_score) = judged.agreement(), other.agreement()
-    if abs(behaviour - other_behaviour) > _TOLERANCE:
+    if abs(behaviour - other_behaviour) > TOLERANCE:
         return behaviour < other_behaviour
-    return score < other_score - _TOLERANCE
+    return score < other_score - TOLERANCE
 
 
 def _comparison(judged: Judged, plans: Judged, tool: str) -> str:
@@ -209,15 +207,11 @@ def _worse(judged: Judged, plans: Judged) -> list[str]:
 def _losses(judged: Judged, plans: Judged, tool: str) -> tuple[float, ...]:
     """Return what a tool loses against its plan, what decides first; nothing if no session calls it."""
     return tuple(
-        _rounded(theirs - values[tool])
+        0.0 if abs(theirs - values[tool]) <= TOLERANCE else theirs - values[tool]
         for ours, plan in ((judged.held, plans.held), (judged.shown, plans.shown))
         for values, theirs in ((ours.behaviours, plan.behaviours.get(tool)), (ours.tools, plan.tools.get(tool)))
         if tool in values and theirs is not None
     )
-
-
-def _rounded(loss: float) -> float:
-    return 0.0 if abs(loss) <= _TOLERANCE else loss
 
 
 async def _without(gate: Gate, judged: Judged, tools: Sequence[str]) -> Judged | None:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import cast
 
+from mcp_sim.recordings.compiling.evidence import most_varied
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.sessions import TOOLS, RecordedCall, Session
@@ -120,28 +121,15 @@ def with_recordings(subject: Subject, sessions: Sequence[Session], visible: int 
     ordered = sorted(sessions, key=lambda session: sha256(f"{seed} {session.name}".encode()).digest())
     held = max(len(ordered) // 3, 1) if len(ordered) > 1 else 0
     shown = len(ordered) - held if visible is None else min(visible, len(ordered))
-    ordered = _most_tools_first(ordered, shown)
+    ordered = most_varied(ordered, shown, lambda call: call.tool)  # what is held back is then shown, too
     if not any(session.state for session in ordered[:shown]):  # its form is needed to begin with another one
         ordered.sort(key=lambda session: not session.state)
     scored = (len(ordered) - shown) // 2 if len(ordered) >= _FOR_SCORE else 0
     end = len(ordered) - scored
-    seen, held, rest = (_by_name(some) for some in (ordered[:shown], ordered[shown:end], ordered[end:]))
+    seen, held, rest = (
+        sorted(some, key=lambda session: session.name) for some in (ordered[:shown], ordered[shown:end], ordered[end:])
+    )
     return replace(subject, shown=seen, held=held, scored=rest)
-
-
-def _most_tools_first(sessions: Sequence[Session], count: int) -> list[Session]:
-    """Return sessions, the first ones so that each adds the most tools to those before: what is held back is shown."""
-    left, first, seen = [*sessions], list[Session](), set[str]()
-    while left and len(first) < count:
-        best = max(left, key=lambda session: len({call.tool for call in session.calls} - seen))
-        left.remove(best)
-        first.append(best)
-        seen |= {call.tool for call in best.calls}
-    return [*first, *left]
-
-
-def _by_name(sessions: Sequence[Session]) -> list[Session]:
-    return sorted(sessions, key=lambda session: session.name)
 
 
 def write_server(subject: Subject, folder: Path, program: str | None = None) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import pairwise
 
-from mcp_sim.recordings.compiling.gate import Judged
+from mcp_sim.recordings.compiling.gate import Judged, tables_of
 from mcp_sim.recordings.compiling.removal import without_tools
 from mcp_sim.recordings.observed import TIME
 from mcp_sim.types import Record
@@ -62,18 +62,15 @@ def majority(programs: Sequence[Judged]) -> list[float]:
 
 def clusters(judged: Judged) -> list[frozenset[str]]:
     """Return the tools of a program in groups that share no table. Those that use a library are in one group."""
-    tables = {tool: _tables(judged, tool) for tool in judged.functions}
+    tables = {tool: tables_of(function) for tool, function in judged.functions.items()}
+    for tool, function in judged.functions.items():
+        if function.effects.uses_libraries or function.effects.is_partial:
+            tables[tool].add("(library)")
     groups = list[set[str]]()
     for tool, used in tables.items():
         linked = [group for group in groups if any(used & tables[other] for other in group)]
         groups = [group for group in groups if group not in linked] + [{tool}.union(*linked)]
     return [frozenset(group) for group in groups]
-
-
-def _tables(judged: Judged, tool: str) -> set[str]:
-    effects = judged.functions[tool].effects
-    library = ["(library)"] if effects.uses_libraries or effects.is_partial else []
-    return {*effects.creates, *effects.updates, *effects.deletes, *effects.reads, *library}
 
 
 def _by_call(judged: Judged) -> dict[tuple[str, str], str]:

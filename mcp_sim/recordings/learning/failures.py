@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from mcp_sim.plans.refusal import label, noun
@@ -33,18 +33,23 @@ _GENERIC = frozenset({"value", "label", "argument", "problem"})
 
 def induce_failures(samples: Sequence[Sample], tools: Mapping[str, Record]) -> dict[str, Record]:
     """Return error templates by tool and cause, as specs declare them."""
-    templates_by_key: dict[tuple[str, str], list[Json]] = {}
-    accepted = _accepted(samples)
+    templates = defaultdict[tuple[str, str], list[Json]](list)
+    for sample, cause in _failed(samples, tools):
+        slots = {**_problem_slot(sample, tools[sample.tool]), **_own_slots(sample)}
+        templates[sample.tool, cause].append(_template(sample, slots))
+    by_tool: dict[str, Record] = {}
+    for tool, cause in sorted(templates):
+        by_tool.setdefault(tool, {})[cause] = _usual(templates[tool, cause])
+    return by_tool
+
+
+def _failed(samples: Sequence[Sample], tools: Mapping[str, Record]) -> Iterator[tuple[Sample, str]]:
+    """Yield the calls of known tools that failed, each with its cause."""
+    succeeded = [sample for sample in samples if not sample.recorded.failed]
+    accepted = {(sample.session, canonical(value)) for sample in succeeded for value in sample.arguments.values()}
     for sample in samples:
         if sample.recorded.failed and sample.tool in tools:
-            cause = _cause(sample, tools, accepted)
-            slots = {**_problem_slot(sample, tools[sample.tool]), **_own_slots(sample)}
-            templates_by_key.setdefault((sample.tool, cause), []).append(_template(sample, slots))
-    usual = {key: _usual(templates) for key, templates in templates_by_key.items()}
-    by_tool: dict[str, Record] = {}
-    for (tool, cause), template in sorted(usual.items()):
-        by_tool.setdefault(tool, {})[cause] = template
-    return by_tool
+            yield sample, _cause(sample, tools, accepted)
 
 
 def shared_failures(samples: Sequence[Sample], tools: Mapping[str, Record]) -> Record:
@@ -52,14 +57,11 @@ def shared_failures(samples: Sequence[Sample], tools: Mapping[str, Record]) -> R
 
     They are those that several tools share, or that name what is wrong with the call. Others are about one tool.
     """
-    by_cause: dict[str, list[tuple[str, Json]]] = {}
-    accepted = _accepted(samples)
-    for sample in samples:
-        if sample.recorded.failed and sample.tool in tools:
-            cause = _cause(sample, tools, accepted)
-            if cause in {"missing", "invalid", "not_found", "conflict"}:
-                slots = {**_generic_slots(sample, cause), **_problem_slot(sample, tools[sample.tool])}
-                by_cause.setdefault(cause, []).append((sample.tool, _template(sample, slots)))
+    by_cause = defaultdict[str, list[tuple[str, Json]]](list)
+    for sample, cause in _failed(samples, tools):
+        if cause in {"missing", "invalid", "not_found", "conflict"}:
+            slots = {**_generic_slots(sample, cause), **_problem_slot(sample, tools[sample.tool])}
+            by_cause[cause].append((sample.tool, _template(sample, slots)))
     shared = {
         cause: [template for _, template in named if _is_shared(template, named)]
         for cause, named in sorted(by_cause.items())
@@ -73,18 +75,10 @@ def _is_shared(template: Json, named: Iterable[tuple[str, Json]]) -> bool:
     return len(tools) > 1 or bool(slots_in(template) & _GENERIC)
 
 
-def _accepted(samples: Iterable[Sample]) -> frozenset[tuple[str, str]]:
-    """Return the values that successful calls take, each with its session."""
-    return frozenset(
-        (sample.session, canonical(value))
-        for sample in samples if not sample.recorded.failed for value in sample.arguments.values()
-    )  # fmt: skip
-
-
 def _cause(sample: Sample, tools: Mapping[str, Record], accepted: Container[tuple[str, str]]) -> str:
     """Return the cause of a recorded failure: that for which the simulation refuses the call, unless it is wrong.
 
-    It is if a record is said to be missing that other calls of the session have found.
+    `accepted`: the values that successful calls take, each with its session. It is wrong if a record is said to be missing that other calls of the session have found.
     """
     key = canonical(sample.arguments.get(sample.plan.key or ""))
     is_wrong = sample.refusal == "not_found" and (sample.session, key) in accepted

@@ -99,9 +99,8 @@ def _fields(shown: Sequence[tuple[Record, Scope]]) -> frozenset[str]:
 
 def is_record(value: Record, scope: Scope) -> bool:
     """Whether an object shows the record of a scope: it shares fields and a value with it."""
-    known = scope.record.keys() | scope.defaults.keys()
-    shared = len(value.keys() & known) / max(1, min(len(value), len(known)))
-    return bool(scope.record) and shared >= _SHARED and _common(value, scope.record) > 0
+    known: Record = {**scope.defaults, **scope.record}
+    return bool(scope.record) and _share(value, known) >= _SHARED and _common(value, scope.record) > 0
 
 
 def merged_names(values: Sequence[Record]) -> list[str]:

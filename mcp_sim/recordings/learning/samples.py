@@ -83,10 +83,6 @@ class Replayed:
     domains: Sequence[Domain]
     """That of each session: its given state adds to what is inferred."""
 
-    @property
-    def domain(self) -> Domain:
-        return self.domains[0]
-
 
 async def collect(draft: Draft, sessions: Sequence[Session]) -> Replayed:
     """Return a sample for each call of the sessions."""
@@ -233,23 +229,23 @@ async def _asked(world: World, tool: str, arguments: Record, *, has_effect: bool
 
 def _dump_of(answer: Answer | None) -> Record | None:
     """Return what a template could show; None if the call failed."""
-    if answer is None or "error" in answer or answer["result"]["isError"]:
-        return None
-    try:
-        shown: Json = decode_strict(answer["result"]["content"][0]["text"])
-    except (ValueError, KeyError, IndexError):
-        return None
-    return as_object(shown) if isinstance(shown, dict) and "facts" in shown else None
+    shown = _data_of(answer, is_error=False)
+    return shown if "facts" in shown else None
 
 
 def _refusal_of(answer: Answer | None) -> str:
     """Return the kind of failure with which a call was refused."""
-    if answer is None or "error" in answer or not answer["result"]["isError"]:
-        return ""
+    return str(_data_of(answer, is_error=True).get("kind", ""))
+
+
+def _data_of(answer: Answer | None, *, is_error: bool) -> Record:
+    """Return the object in the text of a success or failure; empty for the other, and where there is none."""
+    if answer is None or "error" in answer or bool(answer["result"]["isError"]) != is_error:
+        return {}
     try:
-        return str(as_object(decode_strict(answer["result"]["content"][0]["text"])).get("kind", ""))
+        return as_object(decode_strict(answer["result"]["content"][0]["text"]))
     except (ValueError, KeyError, IndexError):
-        return ""
+        return {}
 
 
 def _scope_of(shown: Record | None, arguments: Record, fields: Iterable[str]) -> Scope:

@@ -12,7 +12,6 @@ from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.observed import is_time
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import NOWHERE, canonical, map_texts
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.result_templates import SLOT
@@ -71,15 +70,6 @@ class Unexplained(Exception):
         super().__init__(f"{name or 'the answer'} differs from call to call, and nothing shows why")
 
 
-@frozen
-class Choice:
-    """What a template has in one place."""
-
-    template: Json
-    agreement: float
-    """The share of samples in which it shows what was recorded."""
-
-
 def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
     """Return a slot or a constant for a place of this name.
 
@@ -96,15 +86,10 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
     spelled = _time(name, shown)
     if spelled is not None:
         return spelled
-    choice = _named(name, shown)
-    if choice is not None and choice.agreement > _ENOUGH:
-        return choice.template
-    if all(value == day_of(scope) for value, scope in shown) and _best(name, shown) is None:
-        return TODAY
-    best = _best(name, shown)
-    if best is not None:
-        return best.template
-    return constant(name, values)
+    slot = _named(name, shown) or _best(name, shown)
+    if slot is not None:
+        return slot
+    return TODAY if all(value == day_of(scope) for value, scope in shown) else constant(name, values)
 
 
 def constant(name: str, values: Sequence[Json]) -> Json:
@@ -148,11 +133,11 @@ def _is_never_shown(name: str, shown: Sequence[Shown]) -> bool:
     return is_flag and _agreement(name, shown) == 0
 
 
-def _named(name: str, shown: Sequence[Shown]) -> Choice | None:
+def _named(name: str, shown: Sequence[Shown]) -> str | None:
     """Return the slot of the same name, if it agrees often enough."""
-    choices = [Choice(f"{{{path}}}", _agreement(path, shown)) for path in (name, snake(name)) if _is_slot(path)]
-    good = [choice for choice in choices if choice.agreement >= _ENOUGH]
-    return max(good, key=lambda choice: choice.agreement, default=None)
+    agreements = {path: _agreement(path, shown) for path in (name, snake(name)) if _is_slot(path)}
+    best = max(agreements, key=agreements.__getitem__, default=None)
+    return f"{{{best}}}" if best is not None and agreements[best] > _ENOUGH else None
 
 
 def _is_slot(path: str) -> bool:
@@ -165,7 +150,7 @@ def _agreement(path: str, shown: Sequence[Shown]) -> float:
     return agreed / len(shown) if resolved else 0.0
 
 
-def _best(name: str, shown: Sequence[Shown]) -> Choice | None:
+def _best(name: str, shown: Sequence[Shown]) -> str | None:
     """Return the slot that agrees in most samples: of several that of the likest name, else the first one."""
     some = sorted(shown, key=lambda pair: -len(str(pair[0])))[:_EXAMINED]
     paths = dict.fromkeys(
@@ -180,7 +165,7 @@ def _best(name: str, shown: Sequence[Shown]) -> Choice | None:
     if not good:
         return None
     best = min(good, key=lambda path: (-len(good[path]), -_likeness(path, name), len(path)))
-    return Choice(f"{{{best}}}", len(good[best]) / len(shown))
+    return f"{{{best}}}"
 
 
 def _is_named_alike(path: str, name: str, value: Json) -> bool:
@@ -190,7 +175,8 @@ def _is_named_alike(path: str, name: str, value: Json) -> bool:
 
 def _differ(values: Sequence[Json]) -> bool:
     """Whether it is not a coincidence that values are equal to others."""
-    return len({canonical(value) for value in values}) > 1 or any(map(_is_distinctive, values))
+    is_long = any(isinstance(value, str) and len(value) >= _SHORTEST for value in values)
+    return is_long or len({canonical(value) for value in values}) > 1
 
 
 def whole_slot(name: str, shown: Sequence[Shown]) -> Json:
@@ -208,11 +194,6 @@ def whole_slot(name: str, shown: Sequence[Shown]) -> Json:
 def _likeness(path: str, name: str) -> int:
     parts = set(snake(path.replace(".", "_")).split("_")) & set(snake(name).split("_"))
     return len(parts) + (1 if path in _COUNTS and any(word in snake(name) for word in _COUNTS) else 0)
-
-
-def _is_distinctive(value: Json) -> bool:
-    """Whether a value that occurs elsewhere is the same for a reason."""
-    return isinstance(value, str) and len(value) >= _SHORTEST
 
 
 def _time(name: str, shown: Sequence[Shown]) -> Json:
