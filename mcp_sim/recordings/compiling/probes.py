@@ -121,7 +121,7 @@ class Probe:
         if not Validator(schema).problems(arguments):
             await self.call(plan.tool, arguments, self.world.fork())
 
-    def reportrefusals(self) -> None:
+    def report_refusals(self) -> None:
         """Note which tools have refused every call: little was checked of them, and nothing is held against them."""
         for tool, refusal in self.refusals.items():
             if tool not in self.succeeded:

@@ -78,7 +78,8 @@ def _is_shared(template: Json, named: Iterable[tuple[str, Json]]) -> bool:
 def _cause(sample: Sample, tools: Mapping[str, Record], accepted: Container[tuple[str, str]]) -> str:
     """Return the cause of a recorded failure: that for which the simulation refuses the call, unless it is wrong.
 
-    `accepted`: the values that successful calls take, each with its session. It is wrong if a record is said to be missing that other calls of the session have found.
+    It is if a record is said to be missing that other calls of the session have found. `accepted`: the values that
+    successful calls take, each with its session.
     """
     key = canonical(sample.arguments.get(sample.plan.key or ""))
     is_wrong = sample.refusal == "not_found" and (sample.session, key) in accepted
