@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
@@ -37,18 +38,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     json_option(parser, "the findings")
 
 
-@dataclass(slots=True)
-class _Tally:
-    """How many calls each perturbation applies to, and at how many of them it fires."""
-
-    reached: dict[str, int] = field(default_factory=dict[str, int])
-    decided: dict[str, int] = field(default_factory=dict[str, int])
-
-    def note(self, finding: Finding) -> None:
-        self.reached[finding.id] = self.reached.get(finding.id, 0) + 1
-        self.decided[finding.id] = self.decided.get(finding.id, 0) + finding.decided
-
-
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, or 2 if the file is not a trace."""
     header = read_header(args.trace)
@@ -56,13 +45,13 @@ def run(args: argparse.Namespace) -> int:
     same, worlds = header.get("sha256") == scenario.sha256, read_worlds(args.trace)
     if args.world is not None and args.world not in worlds:
         raise UsageError(f"{args.trace} has no world {args.world!r}{did_you_mean(args.world, worlds)}")
-    wanted = _chosen(worlds, args.world)
+    chosen = [trace for trace in worlds.values() if args.world in (None, trace.world)]
     if args.step is not None and not any(
-        step.get("index") and step["n"] == args.step for trace in wanted for step in trace.steps
+        step.get("index") and step["n"] == args.step for trace in chosen for step in trace.steps
     ):
         raise UsageError(f"{args.trace} has no call at step {args.step}")
     try:
-        explanations = [_Explained.of(trace, scenario, args, is_same=same) for trace in _chosen(worlds, args.world)]
+        explanations = [_Explained.of(trace, scenario, args, is_same=same) for trace in chosen]
         _refuse_unknown(args.id, explanations)
     except (AssertionError, AttributeError, KeyError, TypeError) as error:
         raise UsageError(f"{args.trace} is not a trace of format {FORMAT}: {error!r}") from None
@@ -78,10 +67,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(worlds: Mapping[str, WorldTrace], wanted: str | None) -> list[WorldTrace]:
-    return [world_trace for world_trace in worlds.values() if wanted in (None, world_trace.world)]
-
-
 def _refuse_unknown(wanted: str | None, explanations: Sequence[_Explained]) -> None:
     """Raise `UsageError` if neither the scenario nor a world has the wanted perturbation."""
     ids = [entry.id for explained in explanations for entry in explained.perturbations]
@@ -95,7 +80,10 @@ class _Explained:
 
     world: str
     calls: list[tuple[Record, list[Finding]]]
-    tally: _Tally
+    reached: Counter[str]
+    """How many calls each perturbation applies to, by id."""
+    decided: Counter[str]
+    """At how many of them it fires."""
     perturbations: Sequence[PerturbationEntry]
 
     @classmethod
@@ -103,14 +91,15 @@ class _Explained:
         """Explain the calls of a world."""
         explainer = Explainer(as_it_ran(scenario, world_trace.steps) if is_same else scenario)
         steps = world_trace.steps if is_same else [_unsteered(step) for step in world_trace.steps]
-        explained = cls(world_trace.world, [], _Tally(), explainer.perturbations(steps))
+        explained = cls(world_trace.world, [], Counter(), Counter(), explainer.perturbations(steps))
         first = world_trace.steps[world_trace.own]["n"] if world_trace.own < len(world_trace.steps) else 0
         for step, findings in explainer.findings(steps, world_trace.own, world_trace.stream):
             wanted = [finding for finding in findings if args.id in (None, finding.id)]
             if step["n"] < first or not wanted:
                 continue
             for finding in wanted:
-                explained.tally.note(finding)
+                explained.reached[finding.id] += 1
+                explained.decided[finding.id] += finding.decided
             if args.step in (None, step["n"]):
                 explained.calls.append((step, wanted))
         return explained
@@ -163,7 +152,7 @@ def _summary(explained: _Explained, wanted: str | None) -> Iterator[tuple[str, s
     for entry in explained.perturbations:
         if wanted not in (None, entry.id):
             continue
-        reached = explained.tally.reached.get(entry.id, 0)
+        reached = explained.reached[entry.id]
         if not entry.enabled and not reached:
             text = "is disabled"
         elif entry.perturbation.is_timed():
@@ -171,5 +160,5 @@ def _summary(explained: _Explained, wanted: str | None) -> Iterator[tuple[str, s
         elif not reached:
             text = f"no call matches its tools ({', '.join(entry.tools) or 'every tool'})"
         else:
-            text = f"fires at {explained.tally.decided[entry.id]} of {reached} matching calls"
+            text = f"fires at {explained.decided[entry.id]} of {reached} matching calls"
         yield entry.id, text

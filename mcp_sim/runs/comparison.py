@@ -132,10 +132,6 @@ class Rate:
     def share(self) -> float | None:
         return self.passed / self.judged if self.judged else None
 
-    @property
-    def counts(self) -> tuple[int, int]:
-        return self.passed, self.judged
-
 
 @frozen
 class Change:
@@ -164,9 +160,7 @@ class Change:
             counts = (pairs.both, pairs.only_first, pairs.only_second, pairs.neither)
             fall = paired_interval(Pairs(*(growth * count for count in counts)))
             return Interval(-fall.high, -fall.low)
-        before, after = (
-            (growth * passed, growth * judged) for passed, judged in (self.before.counts, self.after.counts)
-        )
+        before, after = ((growth * rate.passed, growth * rate.judged) for rate in (self.before, self.after))
         return newcombe(after, before)
 
     def decision(self, allow: float, growth: int = 1) -> Decision:

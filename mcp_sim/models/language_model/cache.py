@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields, replace
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 from typing import Self
 
 from mcp_sim.models.language_model.endpoint import Ask, EndpointSettings, Request
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Record
 from mcp_sim.types.errors import Unanswered, UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
@@ -116,15 +116,14 @@ def _keep(place: Path, body: Record) -> None:
 
 def _common(text: Record, other: Record) -> int:
     """Score the similarity of two requests: equal messages at the beginning, then equal parameters."""
-    same = sum(1 for _ in _same(text["messages"], other["messages"]))
+    same = _same_messages(text, other)
     return 10 * same + sum(text[name] == other.get(name) for name in text if name != "messages")
 
 
-def _same(mine: Sequence[Json], its: Sequence[Json]) -> Iterator[Json]:
-    for left, right in zip(mine, its, strict=False):
-        if left != right:
-            return
-        yield left
+def _same_messages(text: Record, other: Record) -> int:
+    """Return how many messages at the beginning are equal."""
+    pairs = zip(text["messages"], other["messages"], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _difference(wanted: Record, kept: Record) -> str:
@@ -132,7 +131,7 @@ def _difference(wanted: Record, kept: Record) -> str:
     for name in ("model", "seed", "schema", "max_tokens", "temperature", "body"):
         if wanted["messages"] == kept["messages"] and wanted[name] != kept.get(name):
             return f"has another {name}: {str(kept.get(name))[:SHOWN]} instead of {str(wanted[name])[:SHOWN]}"
-    at = sum(1 for _ in _same(wanted["messages"], kept["messages"]))
+    at = _same_messages(wanted, kept)
     if at >= len(kept["messages"]):
         return f"ends after message {at}, and this conversation goes on"
     if at >= len(wanted["messages"]):

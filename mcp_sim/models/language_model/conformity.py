@@ -97,8 +97,8 @@ def _mended(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
     """Yield the value with a part of it in another type, then without it, then without each part around it."""
     for in_type in _in_other_types(get_part(value, path)):
         yield path, replace_part(value, path, in_type)
-    for part_of in _enclosing(path):
-        yield part_of, without_part(value, part_of)
+    for length in range(len(path), 0, -1):
+        yield path[:length], without_part(value, path[:length])
 
 
 def _in_other_types(value: Json) -> Iterator[Json]:
@@ -110,12 +110,6 @@ def _in_other_types(value: Json) -> Iterator[Json]:
                 yield number
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield canonical(value)
-
-
-def _enclosing(path: Path) -> Iterator[Path]:
-    """Yield a path and those of the parts around it, without the whole."""
-    for length in range(len(path), 0, -1):
-        yield path[:length]
 
 
 class DeclaredValues:

@@ -111,42 +111,33 @@ class Conversation:
 
         Raises `Crash` if there is no reply.
         """
-        transcript = self.shortened(turn, len(user))
-        try:
-            return await self._once(turn, messages(self.system, transcript, user, rejected), schema, len(rejected))
-        except TooLong as error:
-            # A single turn, or a summary alone, cannot be shortened further.
-            if transcript is None or transcript.before is None:
-                raise Crash(turn.tool.id, str(error)) from None
-        transcript = self.shortened(turn, len(user), at_once=True)
-        try:
-            return await self._once(turn, messages(self.system, transcript, user, rejected), schema, len(rejected))
-        except TooLong as error:
-            raise Crash(turn.tool.id, str(error)) from None
+        for at_once in (False, True):
+            transcript = self.shortened(turn, len(user), at_once=at_once)
+            try:
+                return await self._once(turn, messages(self.system, transcript, user, rejected), schema, len(rejected))
+            except TooLong as error:
+                # A single turn, or a summary alone, cannot be shortened further.
+                if at_once or transcript is None or transcript.before is None:
+                    raise Crash(turn.tool.id, str(error)) from None
+        raise AssertionError("the second attempt returns or raises")
 
     async def ask_changes(self, turn: Turn, user: str, observed: Observation, schema: Record) -> Reply | None:
         """Return the model's reply to the question what the call has changed, or None."""
         assistant = prompt.observation_turn(self._disclosed(turn, turn.view, observed))
         asked = append_turn(self.shortened(turn, len(user) + len(assistant)), turn.index, user, assistant, ())
-        try:
-            return await self.ask(
-                Request(
-                    messages(self.system, asked, prompt.changes_turn(turn), ()),
-                    schema,
-                    _seed(turn, "changes"),
-                    self._affinity(turn),
-                    prompt.STOP,
-                )
-            )
-        except Unanswered:
-            return None
+        return await self._beside(turn, asked, prompt.changes_turn(turn), schema, "changes")
 
     async def ask_about(self, turn: Turn, user: str, schema: Record, purpose: str) -> Reply | None:
         """Return the model's reply to a question about a call, or None."""
-        asked = messages(self.system, self.shortened(turn, len(user)), user, ())
-        request = Request(asked, schema, _seed(turn, purpose), self._affinity(turn), prompt.STOP)
+        return await self._beside(turn, self.shortened(turn, len(user)), user, schema, purpose)
+
+    async def _beside(
+        self, turn: Turn, transcript: Transcript | None, user: str, schema: Record, purpose: str
+    ) -> Reply | None:
+        """Return the reply to a question that does not become part of the transcript, or None."""
+        asked = messages(self.system, transcript, user, ())
         try:
-            return await self.ask(request)
+            return await self.ask(Request(asked, schema, _seed(turn, purpose), self._affinity(turn), prompt.STOP))
         except Unanswered:
             return None
 

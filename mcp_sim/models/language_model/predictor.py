@@ -13,7 +13,7 @@ from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.absorption import is_closed
 from mcp_sim.models.language_model.adoption import Adoption
 from mcp_sim.models.language_model.asked_changes import (
-    MAX_CHANGES,
+    MAX_DIFFERENCES,
     NOTHING,
     UNKNOWN,
     ReportedChanges,
@@ -249,8 +249,8 @@ class ModelPredictor:
         changes = changes_between(instruction.truth, observation)
         if not changes:
             return instruction.truth
-        if len(changes) > MAX_CHANGES:
-            raise Rejected("", [f"more than {MAX_CHANGES} values differ from the true observation: change fewer"])
+        if len(changes) > MAX_DIFFERENCES:
+            raise Rejected("", [f"more than {MAX_DIFFERENCES} values differ from the true observation: change fewer"])
         user, schema = prompt.judged_turn(turn, instruction.text, changes), judgement_schema(changes)
         _refuse(problems_of(changes, await self._conversation.ask_about(turn, user, schema, f"verify/{attempt}")))
         return observation

@@ -7,18 +7,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from mcp_sim.recordings.compiling.static_checks import is_importable
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.programs import ProgramFunction
 
 _WAITING = re.compile(rb"(?:async|await)\b\s*")
-
-
-@frozen
-class _Cut:
-    """Lines to take out, from 1, both inclusive."""
-
-    first: int
-    last: int
 
 
 def without_tools(text: str, functions: Mapping[str, ProgramFunction], dropped: Collection[str]) -> str:
@@ -30,8 +21,8 @@ def without_tools(text: str, functions: Mapping[str, ProgramFunction], dropped: 
     names = {functions[tool].name for tool in dropped if tool in functions}
     lines = text.split("\n")
     cuts = [cut for node in ast.parse(text).body for cut in _cuts(node, names, kept, dropped, lines)]
-    for cut in sorted(cuts, key=lambda cut: cut.first, reverse=True):
-        del lines[cut.first - 1 : cut.last]
+    for first, last in sorted(cuts, reverse=True):
+        del lines[first - 1 : last]
     return "\n".join(lines)
 
 
@@ -167,7 +158,8 @@ def with_tables_by_name(text: str) -> str:
 
 def _cuts(
     node: ast.stmt, names: Collection[str], kept: Collection[str], dropped: Collection[str], lines: list[str]
-) -> Iterator[_Cut]:
+) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last lines to take out, from 1, both inclusive."""
     if not isinstance(node, ast.FunctionDef) or node.name not in names or not node.decorator_list:
         return
     if node.name not in kept:
@@ -176,11 +168,11 @@ def _cuts(
             first -= 1
         while last < len(lines) and not lines[last].strip():
             last += 1
-        yield _Cut(first, last)
+        yield first, last
         return
     for decorator in node.decorator_list:
         if _tool_of(decorator, node.name) in dropped:
-            yield _Cut(decorator.lineno, decorator.end_lineno or decorator.lineno)
+            yield decorator.lineno, decorator.end_lineno or decorator.lineno
 
 
 def _first_line(node: ast.stmt) -> int:

@@ -255,11 +255,6 @@ class Shrinker:
 
 def _given(scenario: Scenario) -> Mapping[str, GivenRecords]:
     """Return the records of the entities whose number the scenario can give."""
-    return dict(_countable(scenario))
-
-
-def _countable(scenario: Scenario) -> Iterator[tuple[str, GivenRecords]]:
-    for name, entity in scenario.domain.entities.items():
-        given = scenario.records.get(name, GivenRecords(usual_count(entity)))
-        if scenario.domain.is_counted(name) and not given.whole:
-            yield name, given
+    counted = {name: entity for name, entity in scenario.domain.entities.items() if scenario.domain.is_counted(name)}
+    every = {name: scenario.records.get(name, GivenRecords(usual_count(entity))) for name, entity in counted.items()}
+    return {name: given for name, given in every.items() if not given.whole}
