@@ -18,8 +18,7 @@ from mcp_sim.spec.sessions import RecordedCall, read_sessions
 from mcp_sim.spec.trust import read_whole
 from mcp_sim.types.errors import UsageError
 
-_SECONDS = 60.0
-"""How long a live server may take to start and for one answer."""
+_SECONDS = 60.0  # how long a live server may take to start and for one answer
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

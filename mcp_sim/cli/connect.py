@@ -19,8 +19,7 @@ from mcp_sim.server.standard_streams import standard_streams
 from mcp_sim.server.stdio import Stdio
 from mcp_sim.types.errors import UsageError
 
-GONE = 4
-"""The exit code if the server does not answer."""
+GONE = 4  # the exit code if the server does not answer
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -22,8 +22,7 @@ from mcp_sim.world.trace import FORMAT, changes_of, observation_of, step_from_js
 
 MARGIN = "    "
 ABSENT = "(absent)"
-MOST_PARTS = 3
-"""The most differences shown for two answers whose shortened texts are equal."""
+MOST_PARTS = 3  # the most differences shown for two answers whose shortened texts are equal
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -27,8 +27,7 @@ from mcp_sim.types.errors import Crash, UsageError
 from mcp_sim.types.kinds import Unreached
 from mcp_sim.types.readable import printable
 
-NO_ANSWER = 4
-"""The exit code if the server does not answer."""
+NO_ANSWER = 4  # the exit code if the server does not answer
 
 MARGIN = "    "
 

@@ -40,8 +40,7 @@ from mcp_sim.types.errors import McpSimError, Unanswered, UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import canonical
 
-TEMPERATURE = 0.6
-"""The sampling temperature of the benchmark."""
+TEMPERATURE = 0.6  # the sampling temperature of the benchmark
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -203,10 +202,8 @@ def _print_error(text: str) -> None:
 # recorded sessions ----------------------------------------------------------------------------------------------------
 
 
-BUILTIN = "builtin"
-"""The model that is mcp-sim's own world, by the tool spec of the sessions."""
-MCP = "mcp"
-"""The domain whose form is used by default."""
+BUILTIN = "builtin"  # the model that is mcp-sim's own world, by the tool spec of the sessions
+MCP = "mcp"  # the domain whose form is used by default
 
 
 def read_session_samples(args: argparse.Namespace) -> tuple[list[Sample], list[Session]]:

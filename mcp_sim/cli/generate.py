@@ -31,8 +31,7 @@ from mcp_sim.types.errors import Unanswered, UsageError
 from mcp_sim.types.lexicon.english import plural
 from mcp_sim.types.scenario import Scenario
 
-MOST_SHOWN = 20
-"""The most flaws that are listed."""
+MOST_SHOWN = 20  # the most flaws that are listed
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -176,8 +175,7 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-_ROWS = 400
-"""Rows of a world by default: about 600 pages, too many to read all of them."""
+_ROWS = 400  # rows of a world by default: about 600 pages, too many to read all of them
 
 
 def fiction_options(parser: argparse.ArgumentParser) -> None:

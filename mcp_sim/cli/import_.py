@@ -29,12 +29,10 @@ from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 from mcp_sim.types.readable import printable
 from mcp_sim.types.scenario import Scenario
 
-NO_ANSWER = 4
-"""The exit code if a server does not answer."""
+NO_ANSWER = 4  # the exit code if a server does not answer
 
 MOST_DOUBTS = 20  # a list of hundreds of tools would scroll the result away
-LONGEST_LINE = 1000
-"""The most characters of a server's message that are shown."""
+LONGEST_LINE = 1000  # the most characters of a server's message that are shown
 
 SCENARIO = "scenario.yaml"
 

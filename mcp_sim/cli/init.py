@@ -15,8 +15,7 @@ from mcp_sim.cli.files import replace_file
 from mcp_sim.spec.trust import is_below, is_beside
 from mcp_sim.types.errors import UsageError
 
-NO_ANSWER = 4
-"""The exit code if no server answers."""
+NO_ANSWER = 4  # the exit code if no server answers
 
 MOST_DOUBTS = 5  # a beginner sees the files first; `mcp-sim check` lists all
 

@@ -67,8 +67,7 @@ def run(args: argparse.Namespace) -> int:
 # without a language model ---------------------------------------------------------------------------------------------
 
 
-_DEEP = 5
-"""How many levels of the spec are written as blocks."""
+_DEEP = 5  # how many levels of the spec are written as blocks
 
 
 def _learn(subject: Subject, sessions: Sequence[Session], args: argparse.Namespace, output: Path) -> int:

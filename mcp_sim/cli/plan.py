@@ -149,8 +149,7 @@ def _write_spec(file: SpecFile, path: Path, domain: Domain) -> None:
 # lines ----------------------------------------------------------------------------------------------------------------
 
 _WIDTH = 100
-_INDENT = 29
-"""The column of the values of fields."""
+_INDENT = 29  # the column of the values of fields
 _OPERATORS = {
     "gt": ">",
     "gte": ">=",

@@ -15,8 +15,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 
 _TARGET = "mcp_sim.runs.validity.comparison:played"
-_SECONDS = 120
-"""How long the agents may take with a program, for all tasks."""
+_SECONDS = 120  # how long the agents may take with a program, for all tasks
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -28,8 +28,7 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.types.errors import Crash, Unwritable, UsageError
 from mcp_sim.types.scenario import Scenario
 
-SUMMARY = "GITHUB_STEP_SUMMARY"
-"""The variable that names the file with the summary of a job."""
+SUMMARY = "GITHUB_STEP_SUMMARY"  # the variable that names the file with the summary of a job
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -19,8 +19,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.readable import printable, readable
 
-MOST_NAMED = 12
-"""The most items of one kind that are listed."""
+MOST_NAMED = 12  # the most items of one kind that are listed
 
 
 def counted(count: int, singular: str, plural: str = "") -> str:

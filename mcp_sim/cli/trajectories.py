@@ -23,11 +23,9 @@ from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.scenario import Scenario
 
-TEXTS = ("prompt", "response")
-"""Columns that are lists of texts."""
+TEXTS = ("prompt", "response")  # columns that are lists of texts
 
-ROWS_AT_ONCE = 1000
-"""Rows of a Parquet file that are held in memory until they are written."""
+ROWS_AT_ONCE = 1000  # rows of a Parquet file that are held in memory until they are written
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -22,8 +22,7 @@ from mcp_sim.runs.validity.task import read_task
 from mcp_sim.types.readable import printable
 
 STREAMS = 6  # with 16 agents 96 runs on each side; a real server that starts in a second needs two minutes
-VALID = 0.8
-"""The rank correlation from which on a simulation is called valid for a task."""
+VALID = 0.8  # the rank correlation from which on a simulation is called valid for a task
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

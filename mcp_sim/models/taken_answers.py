@@ -15,8 +15,7 @@ from mcp_sim.types import Observation, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.programs import PROGRAM
 
-MOST = 1_000
-"""Bounds of what a language model would be asked for; no model is asked here."""
+MOST = 1_000  # bounds of what a language model would be asked for; no model is asked here
 
 
 class TakenAnswers:

@@ -33,8 +33,7 @@ words."""
 _MOST_PAIRED = 2_000
 """How many items of two lists are paired by shared values. Pairs are compared one by one, in quadratic time."""
 
-_MOST_COMPARED = 50
-"""How many items are compared with another one, and how many values of each."""
+_MOST_COMPARED = 50  # how many items are compared with another one, and how many values of each
 
 IsKnown = Callable[[str], bool]
 

@@ -62,8 +62,7 @@ class Mark:
     group: str = ""
 
 
-Half = Literal["form", "behaviour"]
-"""What a column measures: how answers look, or what the server does."""
+Half = Literal["form", "behaviour"]  # what a column measures: how answers look, or what the server does
 
 
 @frozen

@@ -185,8 +185,7 @@ def _short(value: Json) -> str:
 
 Weight: TypeAlias = Literal["breaking", "additive", "cosmetic"]
 
-WEIGHTS: tuple[Weight, ...] = ("breaking", "additive", "cosmetic")
-"""The gravest first."""
+WEIGHTS: tuple[Weight, ...] = ("breaking", "additive", "cosmetic")  # the gravest first
 
 _WORDING = frozenset({"description", "title", "examples", "$comment", "icons", "deprecated", "_meta", "$schema", "$id"})
 """What people and models read, and no program checks."""

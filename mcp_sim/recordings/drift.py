@@ -31,8 +31,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import canonical, leaves
 
-Call: TypeAlias = Callable[[str, Record], Awaitable[Answer]]
-"""Makes a call on the live server."""
+Call: TypeAlias = Callable[[str, Record], Awaitable[Answer]]  # makes a call on the live server
 
 Connect: TypeAlias = Callable[[], AbstractAsyncContextManager[Call]]
 """Connects to the live server, which a command starts anew."""

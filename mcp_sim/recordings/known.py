@@ -21,11 +21,9 @@ _LONGEST_DOCUMENT = 4000
 by chance."""
 
 
-_OF_A_RECORD = re.compile(r"\s|\d")
-"""In texts of records rather than in words for states and kinds."""
+_OF_A_RECORD = re.compile(r"\s|\d")  # in texts of records rather than in words for states and kinds
 
-_SHORTEST_LEAK = 6
-"""The length from which a text of another world does not occur in an answer by chance."""
+_SHORTEST_LEAK = 6  # the length from which a text of another world does not occur in an answer by chance
 
 
 def data_of(sessions: Iterable[Session]) -> frozenset[str]:
@@ -158,8 +156,7 @@ class ReplayIds:
         self.known.learn(recorded.value, "result", seq)
 
 
-_Place = tuple[str, str]
-"""The id of a record, and the name of a field."""
+_Place = tuple[str, str]  # the id of a record, and the name of a field
 
 
 class Fact(NamedTuple):

@@ -40,11 +40,9 @@ _TIME_KEY = re.compile(r"(time|timestamp|created|updated|modified|date|_at|At|mt
 _EPOCHS = (1e9, 4e12)
 """Numbers between are seconds or milliseconds since 1970, where their key is that of a time."""
 
-LONGEST_READ = 40_000
-"""How many characters of a text are searched for values, ids and words."""
+LONGEST_READ = 40_000  # how many characters of a text are searched for values, ids and words
 
-MOST_READ = 100_000
-"""How many values of an answer, and items of a list, are compared one by one."""
+MOST_READ = 100_000  # how many values of an answer, and items of a list, are compared one by one
 
 _LONGEST_LITERAL = 1_000_000
 """The longest text that may be a Python literal: its syntax tree takes a hundred times as much memory."""

@@ -27,8 +27,7 @@ from mcp_sim.types.scenario import Scenario
 from mcp_sim.types.time_formats import parse_time
 from mcp_sim.world.world import World
 
-SIMULATORS_KEPT = 4
-"""How many compiled scenarios are kept for later sessions."""
+SIMULATORS_KEPT = 4  # how many compiled scenarios are kept for later sessions
 
 
 class Responder(Protocol):
@@ -186,10 +185,8 @@ _IN_TEXT = re.compile(
     re.IGNORECASE,
 )
 """When something was done, in a text."""
-_FIRST = datetime(2024, 1, 1, tzinfo=UTC)
-"""No session with an MCP server is older than the protocol."""
-_PAST = re.compile(r"creat|updat|modif|added|complet", re.IGNORECASE)
-"""Names of fields with such a time."""
+_FIRST = datetime(2024, 1, 1, tzinfo=UTC)  # no session with an MCP server is older than the protocol
+_PAST = re.compile(r"creat|updat|modif|added|complet", re.IGNORECASE)  # names of fields with such a time
 
 
 def start_of(session: Session) -> datetime | None:

@@ -32,8 +32,7 @@ PREFIX = "MCP_SIM_"
 LONGEST_ANSWER = 1024 * 1024  # an agent that prints without an end must not fill the memory; the answer is at the end
 LONGEST_STDERR = 1024 * 1024
 """The bytes of an agent's stderr that are kept, from its end: a file and a page that a person opens."""
-LONGEST_MESSAGE = 4000
-"""The characters of an agent's stderr in reports, which may have 100,000 runs."""
+LONGEST_MESSAGE = 4000  # the characters of an agent's stderr in reports, which may have 100,000 runs
 
 _PLACEHOLDER = re.compile(r"\{(task|url|mcp_config|dir|url:[^{}]+)\}")
 

@@ -294,8 +294,7 @@ def compare(before: RunsReport, after: RunsReport, allow: float) -> Comparison:
     return Comparison(before, after, allow, conditions, cells)
 
 
-Passed: TypeAlias = "Callable[[ReportedRun], bool | None]"
-"""Whether a run passed, None if that is not known."""
+Passed: TypeAlias = "Callable[[ReportedRun], bool | None]"  # whether a run passed, None if that is not known
 
 
 def _passed(run: ReportedRun) -> bool | None:

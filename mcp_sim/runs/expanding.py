@@ -39,8 +39,7 @@ from mcp_sim.world.state import State
 GRADED = ("naive_retry", "verify_then_retry", "duplicate_writer", GIVING_UP)
 """The agents whose share of failures is the difficulty of a task."""
 
-REFERENCES = ("tools", "extends")
-"""The keys of a scenario that may name files beside it."""
+REFERENCES = ("tools", "extends")  # the keys of a scenario that may name files beside it
 
 _SLOT = re.compile(r"\{\{(\w+)\.(\w+)\}\}")
 

@@ -21,8 +21,7 @@ MARKER = (
     "all of 3 runs do."
 )
 
-MOST_DETAILS = 3
-"""The failed runs that a report about many runs shows in full."""
+MOST_DETAILS = 3  # the failed runs that a report about many runs shows in full
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -16,8 +16,7 @@ from mcp_sim.world.kept_answers import key_given, without_key
 from mcp_sim.world.trace import Ledger, observation_of
 from mcp_sim.world.world import World
 
-CLEAN = "clean"
-"""The name of the condition without faults."""
+CLEAN = "clean"  # the name of the condition without faults
 
 Outcome: TypeAlias = Literal["passed", "failed", "inconclusive", "not exercised", "crashed"]
 OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "inconclusive", "not exercised", "crashed")

@@ -21,8 +21,7 @@ from mcp_sim.types import Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import Scenario
 
-FEWEST = 4
-"""The fewest runs whose pass rate gets an interval: that of three is at least 56 points wide."""
+FEWEST = 4  # the fewest runs whose pass rate gets an interval: that of three is at least 56 points wide
 PASS_HATS = range(1, 9)  # as tau-bench reports them
 DIFFERENCES = (0.05, 0.1, 0.2)
 """The differences of pass rates for which the necessary runs are reported. What a team may want to tell apart: a

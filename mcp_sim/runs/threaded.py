@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 STEPS_SHOWN = 15  # the end of a failing test fits on a screen
 SESSION_SECONDS = 3600.0  # someone may halt the test in a debugger
 
-ACTOR = "test"
-"""Who changes faults, in the ledger."""
+ACTOR = "test"  # who changes faults, in the ledger
 
 
 class StdioCommand(TypedDict):

@@ -153,8 +153,7 @@ def _call(function: Mapping[str, Any], key: str, call_id: Any) -> ToolCall:
 
 Form: TypeAlias = Literal["openai", "mcp", "anthropic"]
 
-LONGEST_NAME = 64
-"""Characters that model APIs allow in the name of a function."""
+LONGEST_NAME = 64  # characters that model APIs allow in the name of a function
 
 WAIT: Record = {
     "name": "wait",

@@ -36,11 +36,9 @@ from mcp_sim.world.background import begin, wait_for
 from mcp_sim.world.steering import advance
 from mcp_sim.world.world import World
 
-ACTOR = "agent"
-"""Who waits, in the ledger."""
+ACTOR = "agent"  # who waits, in the ledger
 
-LONGEST_WAIT = 86_400.0
-"""Seconds of one wait: a day, beyond which no rate limit reaches."""
+LONGEST_WAIT = 86_400.0  # seconds of one wait: a day, beyond which no rate limit reaches
 
 
 class EpisodeOver(UsageError):

@@ -29,8 +29,7 @@ MOST_BYTES = 2_000_000
 """The most bytes of records that worlds began with and no step wrote. The page says how many it leaves out. The page is
 one file, which a browser must open at once."""
 
-Place = tuple[str, Key]
-"""An entity and the key of one of its records."""
+Place = tuple[str, Key]  # an entity and the key of one of its records
 
 
 @frozen

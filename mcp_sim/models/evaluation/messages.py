@@ -19,8 +19,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 
 MAX_REMARK = 300  # keeps the answer of a judge within its limit of tokens
 MAX_REASONING = 4_000
-JUDGE_FILE = "judge_system_prompt.txt"
-"""The name of a domain's prompt in the public evaluation code."""
+JUDGE_FILE = "judge_system_prompt.txt"  # the name of a domain's prompt in the public evaluation code
 
 _HEADING = re.compile(r"\A\s*\*\*Environment Observation:\*\*")
 _FENCES = re.compile(r"`{3,}")

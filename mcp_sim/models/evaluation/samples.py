@@ -19,8 +19,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import canonical, encode
 
 PATTERN = "*_test.jsonl"
-MAX_REPORTED = 5
-"""How many broken lines are listed one by one."""
+MAX_REPORTED = 5  # how many broken lines are listed one by one
 
 
 @frozen
@@ -174,8 +173,7 @@ def _read(path: Path) -> dict[str, Record]:
 
 DIMENSIONS = ("format", "factuality", "consistency", "realism", "quality")
 
-Scores = Mapping[str, int]
-"""A judge's scores of one prediction, by dimension."""
+Scores = Mapping[str, int]  # a judge's scores of one prediction, by dimension
 
 
 @frozen

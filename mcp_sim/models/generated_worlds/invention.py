@@ -34,8 +34,7 @@ from mcp_sim.types.json_schema.validation import Validator
 
 BATCH_SIZE = 8
 """Number of records in one request. One invalid row costs its whole batch another request."""
-CONCURRENT_BATCHES = 4
-"""Number of concurrent requests about one table."""
+CONCURRENT_BATCHES = 4  # number of concurrent requests about one table
 MAX_ATTEMPTS = 3
 """How often a batch is requested; rows that are still invalid are generated without a model. Each costs a whole
 request."""

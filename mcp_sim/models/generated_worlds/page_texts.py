@@ -12,14 +12,12 @@ from mcp_sim.models.language_model.endpoint import Ask, Request
 from mcp_sim.types import Record
 from mcp_sim.types.errors import Unanswered
 
-_AT_ONCE = 16
-"""Requests at a time, as many as an engine usually batches."""
+_AT_ONCE = 16  # requests at a time, as many as an engine usually batches
 _ATTEMPTS = 2
 """How often a page is asked for. A model that changed a fact twice would rather change it again."""
 _LONGEST = 4
 """How many times as long as the facts a text may be, so that an engine that runs on cannot fill the world."""
-_LEAST = 400
-"""Characters that a text may have however few the facts are."""
+_LEAST = 400  # characters that a text may have however few the facts are
 _SYSTEM = (
     "You write the text of a web page from facts. Use every fact, keep each name and number as it is written, and add "
     "no other name, number, date or year. Write one to three short paragraphs of plain text, without a heading."

@@ -16,11 +16,9 @@ MAX_TAKEN = 80
 """How many of the values that were taken last a question lists. The newest values keep a model from repeating itself;
 all of them would crowd out the question."""
 MAX_LABEL = 120  # up to 32 candidates are listed in each question
-MAX_QUOTE = 20_000
-"""How much of a rejected reply is quoted, in characters."""
+MAX_QUOTE = 20_000  # how much of a rejected reply is quoted, in characters
 
-_LABEL_FIELDS = 4
-"""How many fields describe a record that others may link to."""
+_LABEL_FIELDS = 4  # how many fields describe a record that others may link to
 
 
 @frozen

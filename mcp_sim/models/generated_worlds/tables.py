@@ -27,8 +27,7 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.scenario import GivenRecords
 from mcp_sim.types.time_formats import parse_time
 
-DEFAULT_TOTAL = 400
-"""Default number of records of a generated world."""
+DEFAULT_TOTAL = 400  # default number of records of a generated world
 MOST_CANDIDATES = 32
 """How many records a model may choose a link target from. The question lists each of them with its description."""
 

@@ -25,8 +25,7 @@ from mcp_sim.types.lexicon.past_events import is_past_event
 from mcp_sim.types.time_formats import parse_time, time_format
 from mcp_sim.types.views import find_key, was_written
 
-OMITTED: Any = object()
-"""The correction of a row that does not exist."""
+OMITTED: Any = object()  # the correction of a row that does not exist
 
 SLACK = timedelta(days=1)
 """How much later than now a past event may seem to be, by another clock or time zone."""

@@ -27,8 +27,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import MISSING, READS, Path, get_part, replace_part, split_path, value_at
 from mcp_sim.types.views import was_written
 
-MAX_ROUNDS = 5
-"""How often one answer is corrected, since a correction may show another contradiction."""
+MAX_ROUNDS = 5  # how often one answer is corrected, since a correction may show another contradiction
 
 EXISTS = "the record exists: the call succeeds"
 MISSES = "no such record exists: the call fails"

@@ -156,8 +156,7 @@ def _linked_keys(value: Json) -> Iterator[Key]:
 MAX_DIFFERENCES = 40
 """How many changes of one answer are put to the model; an answer with more is refused. The model is asked about each,
 and an alteration that was asked for changes a few."""
-MAX_TEXT = 400
-"""How much of a changed value the question shows, in characters."""
+MAX_TEXT = 400  # how much of a changed value the question shows, in characters
 _ABSENT: Any = object()
 
 

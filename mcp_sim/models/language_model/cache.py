@@ -18,8 +18,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import canonical
 
-SHOWN = 120
-"""How much text is shown where two requests differ, in characters."""
+SHOWN = 120  # how much text is shown where two requests differ, in characters
 
 
 @frozen

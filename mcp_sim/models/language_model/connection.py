@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 
     from httpx2 import AsyncClient, Response
 
-KEYLESS = "none"
-"""Sent as the key where no key is configured, since local engines need no key."""
+KEYLESS = "none"  # sent as the key where no key is configured, since local engines need no key
 
-COMPLETIONS = "/chat/completions"
-"""The path of almost every request, whose URL is parsed once."""
+COMPLETIONS = "/chat/completions"  # the path of almost every request, whose URL is parsed once
 
 MAX_BYTES = 16 * 1024 * 1024  # a wrong address, such as that of a stream, may answer without an end
 RETRIED = frozenset({408, 409, 429})

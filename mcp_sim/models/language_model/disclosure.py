@@ -11,8 +11,7 @@ from mcp_sim.types.domain import Concealed, Domain
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical, map_texts
 
-_HIDDEN: Any = object()
-"""Marks a part that is left out."""
+_HIDDEN: Any = object()  # marks a part that is left out
 
 
 @frozen
@@ -114,8 +113,7 @@ def _without(record: Record, concealed: Concealed) -> Record:
     return {name: value for name, value in record.items() if name not in concealed.fields}
 
 
-CHAT_MARKS = ("<|im_start|>", "<|im_end|>")
-"""What chat templates put around messages."""
+CHAT_MARKS = ("<|im_start|>", "<|im_end|>")  # what chat templates put around messages
 
 MARKS = (
     "<think>",
@@ -133,8 +131,7 @@ MARKS = (
 """Markup of prompts, which no real system shows."""
 _MARK = re.compile("|".join(map(re.escape, MARKS)))
 
-REASONING_PREFIX = 120
-"""Number of characters of reasoning whose repetition is not a coincidence."""
+REASONING_PREFIX = 120  # number of characters of reasoning whose repetition is not a coincidence
 
 HIDDEN = "(withheld)"
 

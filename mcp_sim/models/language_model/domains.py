@@ -29,8 +29,7 @@ INSTRUCTION = "# Simulation Instruction"
 """The headings of turns."""
 _HEADINGS = re.compile(rf"^({STATE}|{ACTION}|{INSTRUCTION})[ \t]*$", re.MULTILINE)
 _HEADINGS_WITH_TASK = re.compile(rf"^({TASK}|{STATE}|{ACTION}|{INSTRUCTION})[ \t]*$", re.MULTILINE)
-_PAUSE = 1.0
-"""Seconds that a terminal is watched after keystrokes, where the call does not say."""
+_PAUSE = 1.0  # seconds that a terminal is watched after keystrokes, where the call does not say
 
 
 @frozen
@@ -102,8 +101,7 @@ DOMAINS: Mapping[str, Form] = {
 """The domains by name. `mcp`, the default, is the form of all other prompts."""
 
 
-SCREEN = "screen"
-"""The entity, and the key, of the record of what is on the screen: `text`."""
+SCREEN = "screen"  # the entity, and the key, of the record of what is on the screen: `text`
 _MOST_SCREEN = 50_000
 """Characters of a screen that are kept and repeated. A page of a browser has up to twenty thousand."""
 

@@ -37,8 +37,7 @@ shortened early rather than refused."""
 
 _PROBE = timedelta(seconds=20)  # shorter, a busy engine looks absent
 _VERSION = re.compile(r"/v\d+\w*/?$")
-ABSENT = (404, 405, 501)
-"""The statuses of servers that have no such page."""
+ABSENT = (404, 405, 501)  # the statuses of servers that have no such page
 
 
 @frozen
@@ -289,8 +288,7 @@ def _usage(usage: Record) -> dict[str, int]:
     return {name: count for name, count in counts.items() if isinstance(count, int)}
 
 
-MAX_REASON = 300
-"""Characters of an endpoint's own message in an error: it may repeat the whole request."""
+MAX_REASON = 300  # characters of an endpoint's own message in an error: it may repeat the whole request
 TOO_LONG = re.compile(
     r"context.{0,20}length|maximum context|context.{0,20}(window|size)|too many tokens|prompt is too long"
 )

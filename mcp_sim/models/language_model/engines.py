@@ -80,8 +80,7 @@ def default_preset(base_url: str) -> Preset:
 
 RESPONSE_FORMATS = ("json_schema", "json_object with schema", "json_object", "none")
 """Ways to enforce a schema, the strictest first. Engines reject those that they do not know."""
-LAST_WITH_SCHEMA = 1
-"""The position of the last one under which a grammar ends the reply."""
+LAST_WITH_SCHEMA = 1  # the position of the last one under which a grammar ends the reply
 
 
 def response_format(schema: Record, rung: int, dialect: Engine) -> Record | None:

@@ -18,8 +18,7 @@ from mcp_sim.types.json_values import encode
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key, was_written
 
-MAX_NAMED = 20
-"""How many records one turn lists at most besides those that its plan names."""
+MAX_NAMED = 20  # how many records one turn lists at most besides those that its plan names
 MAX_RELATED = 10
 """How many records one turn lists at most because others refer to them. A customer may have thousands of orders, and
 the answer is about the customer."""

@@ -30,31 +30,23 @@ from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.time_formats import parse_time
 from mcp_sim.types.views import find_key
 
-MAX_NAMED = 200
-"""How many arguments of a write are remembered."""
-MAX_PROVISIONAL = 50
-"""How many new records of an entity may wait for their id."""
-MAX_PLACES = 4
-"""How many entities with a record of the same id are remembered."""
+MAX_NAMED = 200  # how many arguments of a write are remembered
+MAX_PROVISIONAL = 50  # how many new records of an entity may wait for their id
+MAX_PLACES = 4  # how many entities with a record of the same id are remembered
 ALIKE = 0.6
 """The share of common fields from which objects with the same id are the same. Higher, and an excerpt with a few extra
 fields is no longer held to the record; lower, and records of other kinds whose ids start at 1 contradict each other."""
 LARGEST_SHIFT = timedelta(days=1)
 """How far two notations of one moment may be apart, as they may name other time zones or the day alone."""
-MAX_NAME = 300
-"""Longer texts name nothing."""
+MAX_NAME = 300  # longer texts name nothing
 
-WRITTEN = "written"
-"""The name under which the memory has the number of the last call that may have written."""
-EVERY = "*"
-"""Stands for every entity."""
-LONG = 40
-"""The length from which on a text has sections, in characters."""
+WRITTEN = "written"  # the name under which the memory has the number of the last call that may have written
+EVERY = "*"  # stands for every entity
+LONG = 40  # the length from which on a text has sections, in characters
 LEAST_SECTION = 8
 """The length of the shortest section of a text, in characters. Random replies under the grammar showed that shorter
 ones are parts of other texts by chance."""
-EMPTY: tuple[Json, ...] = (None, "", [], {})
-"""Ways to show a missing value."""
+EMPTY: tuple[Json, ...] = (None, "", [], {})  # ways to show a missing value
 
 
 _AMOUNT = re.compile(r"\d[\d\s.,:/+T-]{0,40}([a-zA-Z%€$]{0,3}|\s[a-zA-Z]{1,20})")

@@ -56,8 +56,7 @@ MAX_RAW = 20_000
 """How much of a reply, and of its reasoning, the ledger keeps, in characters. A reply may repeat itself until its
 tokens run out."""
 
-MAX_DRAFT = 8_000
-"""Maximum size of a draft that the prompt includes, in characters."""
+MAX_DRAFT = 8_000  # maximum size of a draft that the prompt includes, in characters
 
 MAX_KEPT_ANSWER = 64 * 1024
 """Maximum size of an answer that is kept for the next equal call, in characters. It is kept as long as the world."""

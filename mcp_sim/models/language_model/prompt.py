@@ -23,8 +23,7 @@ TEMPLATE_MARK = re.compile(r"<(?=\||/?think>)")
 STOP = ("\n### Turn ", "\n**Action:**\n```")
 """Where a model goes on with the next turn. Reasoning, which engines stop at them too, has hardly any of them."""
 
-SMALL_SCHEMA = 100
-"""Size of a schema that may be repeated, in characters."""
+SMALL_SCHEMA = 100  # size of a schema that may be repeated, in characters
 
 Message = dict[str, str]
 

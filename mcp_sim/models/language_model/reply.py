@@ -21,8 +21,7 @@ NOT_JSON = "the answer is not JSON"
 MAX_DEPTH = 64
 """Maximum nesting depth of JSON. Deeper ones would exceed Python's recursion limit where they are compared."""
 TOO_DEEP = f"the answer nests more than {MAX_DEPTH} levels deep"
-COMPLAINT = "That answer cannot be used."
-"""What a model reads about a rejected answer, after its problems."""
+COMPLAINT = "That answer cannot be used."  # what a model reads about a rejected answer, after its problems
 OPENING, CLOSING = "<predicted_observation>", "</predicted_observation>"
 _HEADING = re.compile(r"(?:\A\s*|\n)\*\*Environment Observation:\*\*[ \t]*\n?")
 _TURN = re.compile(
@@ -39,8 +38,7 @@ _FENCES = re.compile(r"```[A-Za-z]*\n(.*?)\n?```", re.DOTALL)
 _STRING = r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))'
 _COMMENTS = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _COMMAS = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
-_HALF = re.compile(r"\\u[dD][89a-fA-F]")
-"""One half of a surrogate pair, as an escape."""
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # one half of a surrogate pair, as an escape
 _HALF_FENCED = re.compile(r"\A```[A-Za-z]*\n(.*)\Z|\A(.*)\n```\Z", re.DOTALL)
 _FENCED = re.compile(r"\A```[A-Za-z]*\n(.*?)\n?```\Z", re.DOTALL)
 

@@ -16,14 +16,12 @@ from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Plan
 from mcp_sim.types.time_formats import parse_time
 
-IDS = ("id", "uuid", "guid", "_id")
-"""The usual names of ids."""
+IDS = ("id", "uuid", "guid", "_id")  # the usual names of ids
 NAMES = ("key", "path", "uri", "url", "slug", "full_name", "name", "username", "filename", "sku", "symbol", "title")
 """The usual names of what identifies an object without id, within its container."""
 _QUERIES = terms("arguments.query")
 _ENTRY = "_entry"
-_GLOBAL = frozenset("/@")
-"""Characters of names that have no container, such as paths and addresses."""
+_GLOBAL = frozenset("/@")  # characters of names that have no container, such as paths and addresses
 _NOWHERE: frozenset[str] = frozenset()
 ENVELOPE = frozenset(
     {"success", "ok", "message", "operation", "action", "error", "errors", "warning", "warnings", "isError"}

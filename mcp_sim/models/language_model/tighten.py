@@ -21,11 +21,9 @@ from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import is_number
 
 MAX_NUMBER = 1_000_000  # without a bound a model may write digits until its tokens run out
-LARGEST = 2**53 - 1
-"""The largest integer that every JSON parser reads exactly."""
+LARGEST = 2**53 - 1  # the largest integer that every JSON parser reads exactly
 MAX_CHOICES = 100  # each is a branch of the grammar, which an engine compiles before it answers
-MAX_NODES = 4_000
-"""Maximum number of nodes of a tightened schema; optional parts beyond it are left out."""
+MAX_NODES = 4_000  # maximum number of nodes of a tightened schema; optional parts beyond it are left out
 MAX_DEPTH = 10  # definitions that refer to themselves have no end
 IMPOSSIBLE: Record = {"type": "object", "properties": {}, "additionalProperties": False}
 """Replaces a schema that no small value satisfies."""
@@ -52,8 +50,7 @@ class Bounds:
     is_open: bool = False
 
 
-CLOSED = Bounds()
-"""For parts of a reply, and for weak models."""
+CLOSED = Bounds()  # for parts of a reply, and for weak models
 
 
 def tighten(schema: Json, bounds: Bounds = CLOSED) -> Record:
@@ -268,8 +265,7 @@ _PLAIN: Mapping[str, Callable[[Record], Record | None]] = {
 # patterns -------------------------------------------------------------------------------------------------------------
 
 
-MAX_REPEATS = 24
-"""A grammar must not let a model repeat a character until its tokens run out."""
+MAX_REPEATS = 24  # a grammar must not let a model repeat a character until its tokens run out
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?:[*+]|\{\d+(?:,\d*)?\})\??|\(\?.?|.", re.DOTALL)
 _REPEAT = re.compile(r"\{(\d+)(,)?(\d*)\}\??")
 _CLASSES = frozenset({".", "\\d", "\\w", "\\s", "\\D", "\\W", "\\S"})
@@ -288,8 +284,7 @@ FORMATS = {
     "uri": r"^https://[a-z][a-z0-9]{0,20}\.[a-z]{2,6}(/[a-z0-9_-]{1,20}){0,3}$",
     "uuid": "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$",
 }
-FORMATS["url"] = FORMATS["uri"]
-"""The pattern that each string format is narrowed to."""
+FORMATS["url"] = FORMATS["uri"]  # the pattern that each string format is narrowed to
 
 
 def bounded(pattern: str) -> str | None:

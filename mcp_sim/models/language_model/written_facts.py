@@ -21,8 +21,7 @@ from mcp_sim.types.plans import RECORDLESS, Plan
 
 _HIDING = terms("verbs.hiding") | table("verbs.states").keys()
 """Words in names of tools after whose calls other tools may no longer show a record, or still show it."""
-MOST_ACKNOWLEDGED = 3
-"""The most properties of an object that only acknowledges a call."""
+MOST_ACKNOWLEDGED = 3  # the most properties of an object that only acknowledges a call
 
 
 @frozen

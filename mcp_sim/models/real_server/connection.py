@@ -15,8 +15,7 @@ from mcp_sim.types.clients import Request, RequestingClient
 from mcp_sim.types.errors import Crash, InputRequired
 from mcp_sim.types.json_schema.shapes import as_object
 
-ASKS_BACK = "input_required"
-"""The `resultType` of an answer with questions for the client."""
+ASKS_BACK = "input_required"  # the `resultType` of an answer with questions for the client
 
 CLOSED = "Connection closed"
 

@@ -22,8 +22,7 @@ from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
 
-_COUNTS = terms("results.total", "results.count")
-"""Names of counts of rows."""
+_COUNTS = terms("results.total", "results.count")  # names of counts of rows
 
 
 @frozen

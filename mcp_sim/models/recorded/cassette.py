@@ -25,8 +25,7 @@ MOST_COMPARED = 100
 """How many recorded calls of a tool are compared. The hint about the nearest call must not take longer than the
 call."""
 
-At: TypeAlias = tuple[int, int]
-"""A recorded call: the numbers of its session and of the call in it."""
+At: TypeAlias = tuple[int, int]  # a recorded call: the numbers of its session and of the call in it
 
 
 @frozen

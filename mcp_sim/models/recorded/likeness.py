@@ -14,8 +14,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import map_leaves
 from mcp_sim.types.time_formats import parse_time
 
-Renamed = Mapping[str, str]
-"""Values of a recording, as texts -> the values that this run has in their place."""
+Renamed = Mapping[str, str]  # values of a recording, as texts -> the values that this run has in their place
 
 _FORMS = (
     re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"),
@@ -24,8 +23,7 @@ _FORMS = (
     re.compile(r"\d{10}(?:\d{3})?(?:\.\d+)?"),
 )
 """Forms of generated values: UUID, ULID, hexadecimal, time in seconds or milliseconds."""
-LONGEST_WITH_SECRETS = 10_000
-"""The most characters of a text in which secrets are looked for."""
+LONGEST_WITH_SECRETS = 10_000  # the most characters of a text in which secrets are looked for
 
 _PREFIXED = re.compile(r"([A-Za-z]+[-_])(\w{8,})")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")

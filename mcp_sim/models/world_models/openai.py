@@ -32,8 +32,7 @@ from mcp_sim.types.kinds import Predictor, WorldModel, world_models
 from mcp_sim.types.options import Count, PositiveDuration
 
 DEFAULT_KEY = "OPENAI_API_KEY"
-KEY_URLS = ("https://api.openai.com",)
-"""The URLs that the default key is for."""
+KEY_URLS = ("https://api.openai.com",)  # the URLs that the default key is for
 
 CACHE_FOLDER = "mcp-sim-cache"
 

@@ -23,8 +23,7 @@ from mcp_sim.types.errors import DocumentError, Unmatched, UsageError
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Predictor, WorldModel, world_models
 
-PROGRESS = "progress"
-"""The name under which the memory of a world has how far it has used the recordings."""
+PROGRESS = "progress"  # the name under which the memory of a world has how far it has used the recordings
 
 
 def _listed(value: Any) -> Any:

@@ -95,8 +95,7 @@ def _by_store(plans: Iterable[Plan]) -> Mapping[str, Sequence[str]]:
 OWNER = "shadow"
 WORLD, UPSTREAM, BOTH = "world", "upstream", "upstream and world"
 """What the ledger calls the sources of answers."""
-ACTOR = "the real server"
-"""The actor of events by which the world gets to know records before it writes them."""
+ACTOR = "the real server"  # the actor of events by which the world gets to know records before it writes them
 
 
 @frozen

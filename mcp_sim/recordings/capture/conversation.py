@@ -24,8 +24,7 @@ MOST_OPEN = 1000
 """The most requests without an answer that are kept; older ones count as unanswered. A client that gives up on requests
 never says so."""
 
-META = "io.modelcontextprotocol/"
-"""The prefix of the keys that messages without a handshake have in `_meta`."""
+META = "io.modelcontextprotocol/"  # the prefix of the keys that messages without a handshake have in `_meta`
 
 QUIET = frozenset({"ping", "logging/setLevel", "subscriptions/listen", "resources/subscribe", "resources/unsubscribe"})
 """Requests whose answers have no content."""

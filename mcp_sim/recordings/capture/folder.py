@@ -24,8 +24,7 @@ from mcp_sim.types.json_values import texts_in
 MOST_NAMES = 10_000  # a name is tried with each number in turn
 LONGEST_NAME = 60  # a file name has at most 255 bytes, with its number and suffix
 
-LONGEST_HEADER = 1_000_000
-"""Bytes of the first line of a session that are read for the name of its server."""
+LONGEST_HEADER = 1_000_000  # bytes of the first line of a session that are read for the name of its server
 
 
 class Cleaner(Protocol):

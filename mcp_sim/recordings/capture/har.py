@@ -19,11 +19,9 @@ Event: TypeAlias = tuple[float, int, str, Any]
 """Time, number of the exchange, kind and data: what `HttpRecorder` takes."""
 
 
-LONGEST = 1e9
-"""Milliseconds that an exchange can take; a longer time is wrong."""
+LONGEST = 1e9  # milliseconds that an exchange can take; a longer time is wrong
 
-LATEST = 4e9
-"""The latest time of an exchange, in seconds since 1970; a later one is wrong."""
+LATEST = 4e9  # the latest time of an exchange, in seconds since 1970; a later one is wrong
 
 
 def is_har(value: Json) -> bool:

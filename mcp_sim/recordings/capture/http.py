@@ -19,8 +19,7 @@ from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.urls import split_url
 
-_MOST_WARNINGS = 100
-"""The most different warnings that are shown."""
+_MOST_WARNINGS = 100  # the most different warnings that are shown
 
 MOST_CLIENTS = 5000
 """The most clients without an end that are kept apart; the session of the one that came first ends then. Clients
@@ -30,8 +29,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _UNAUTHORIZED = frozenset({401, 403})
 
-_REFUSED = 300
-"""The lowest status of a response without an answer."""
+_REFUSED = 300  # the lowest status of a response without an answer
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 

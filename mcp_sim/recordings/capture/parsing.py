@@ -12,14 +12,12 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import decode
 
-LONGEST = 4 * 1024 * 1024
-"""Bytes of a message that are recorded; longer ones pass all the same."""
+LONGEST = 4 * 1024 * 1024  # bytes of a message that are recorded; longer ones pass all the same
 
 _LONGEST_FIELD = len("event:")
 """Bytes of a line of an event that are enough to know its field: `data` or `event`."""
 
-_LONGEST_EVENT = 32
-"""Bytes of the name of an event that are kept."""
+_LONGEST_EVENT = 32  # bytes of the name of an event that are kept
 
 TAIL = 256
 """Bytes at the end of a longer message that are searched for its id. Most servers write the id last or first; the

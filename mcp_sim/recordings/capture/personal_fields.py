@@ -226,8 +226,7 @@ def _rows(text: str) -> Iterator[Record]:
 # texts within texts ---------------------------------------------------------------------------------------------------
 
 
-_BLOCK = re.compile(r"(\n\s*\n|^```.*\n?)", re.MULTILINE)
-"""What separates a table from the text around it."""
+_BLOCK = re.compile(r"(\n\s*\n|^```.*\n?)", re.MULTILINE)  # what separates a table from the text around it
 
 _HEADER = re.compile(r'"?[A-Za-z][\w ./-]{0,40}"?')
 _CELLS = {sign: re.compile(rf'("(?:[^"]|"")*"|[^{sign}\r\n"]+)') for sign in (",", ";", "\t")}
@@ -235,8 +234,7 @@ _CELLS = {sign: re.compile(rf'("(?:[^"]|"")*"|[^{sign}\r\n"]+)') for sign in (",
 _BASE64 = re.compile(r"(data:[^,\s]*;base64,)?([A-Za-z0-9+/_\r\n-]+(?:=[\r\n]*){0,2})")
 _BREAKS = re.compile(r"[\r\n]+")
 _STANDARD, _FOR_ADDRESSES = str.maketrans("-_", "+/"), str.maketrans("+/", "-_")
-BOM = "\ufeff"
-"""What spreadsheets write before CSV in UTF-8."""
+BOM = "\ufeff"  # what spreadsheets write before CSV in UTF-8
 SHORTEST = 16
 """Characters of a text in Base64. Shorter ones are words that happen to decode to letters."""
 

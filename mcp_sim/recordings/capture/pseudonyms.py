@@ -45,8 +45,7 @@ _ESCAPE = re.compile(r"\\[nrt]")
 _NAME_BEFORE = re.compile(r"((?:[^\W\d_][\w'’.-]*[ ,]{1,2}){1,3})\\?[\"']?\s?<$")
 """A name before the address of a mail: `Ada Vos <ada@example.com>`."""
 
-_LONGEST_BEFORE = 200
-"""Characters before an address that are searched for a name."""
+_LONGEST_BEFORE = 200  # characters before an address that are searched for a name
 
 _PHONE = re.compile(
     r"(?<![\w.+-])(?:\+[1-9]\d{0,2}[ .()/-]{0,2}(?:\d[ .()/-]{0,2}){6,12}\d|\(\d{3}\) ?\d{3}-\d{4}|\d{3}-\d{3}-\d{4})"

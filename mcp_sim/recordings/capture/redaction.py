@@ -35,14 +35,12 @@ from mcp_sim.types.urls import split_url
 SHORTEST_KNOWN = 6
 """A shorter secret is redacted at its key only: as a part of other texts it may be anything."""
 
-MOST_KNOWN = 8000
-"""The most forms of secrets that are looked for everywhere."""
+MOST_KNOWN = 8000  # the most forms of secrets that are looked for everywhere
 
 FINDER_BYTES = 256 << 20
 """The most memory for finding known secrets. With too little, it takes a thousand times as long."""
 
-MOST_PLACES = 3
-"""The most places that are named for a kind of secret."""
+MOST_PLACES = 3  # the most places that are named for a kind of secret
 
 _NAME = re2.compile(
     r"(?i)(?:(?:api|access|account|client|private|secret|signing) )?"
@@ -62,13 +60,11 @@ _VALUE = re.compile(
 )
 """What follows a name: an assignment, or loosely another word, as in `the password is ...`."""
 
-_OPTION_VALUE = re.compile(r"[= ]" + _WORD)
-"""What follows an option of a command: `--token VALUE`."""
+_OPTION_VALUE = re.compile(r"[= ]" + _WORD)  # what follows an option of a command: `--token VALUE`
 
 _NAMING, _NAMED = ("name", "key", "header", "variable"), frozenset({"value", "values"})
 """Keys of an object that names a value, and the keys of the value: `{"name": "password", "value": "..."}`."""
-_UPPER_KEY = re.compile(r"[A-Z0-9_]+_KEY")
-"""A variable of the environment that may hold the key of a service."""
+_UPPER_KEY = re.compile(r"[A-Z0-9_]+_KEY")  # a variable of the environment that may hold the key of a service
 
 _LONGEST_INNER = 256
 """The longest value within another, as in `token=key=...`. A hostile text repeats a name without end, and each value

@@ -15,14 +15,10 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import canonical
 
 MOST_SESSIONS = 12  # with more, each would be cut to fit the prompt, and show less of what follows from what
-_FEWEST_ITEMS = 2
-"""From how many text blocks on they may be the items of a list."""
-LONGEST_RESULT = 4_000
-"""The longest result that is shown whole, in characters."""
-_OFTEN = 3
-"""From how many alike calls on a result is shortened more."""
-_MOST_EXACT = 2
-"""How many blocks show how a server divides an answer."""
+_FEWEST_ITEMS = 2  # from how many text blocks on they may be the items of a list
+LONGEST_RESULT = 4_000  # the longest result that is shown whole, in characters
+_OFTEN = 3  # from how many alike calls on a result is shortened more
+_MOST_EXACT = 2  # how many blocks show how a server divides an answer
 _LONGEST_REPEATED = 600  # the first ones have shown the form; later ones need to show only what changed
 
 

@@ -39,10 +39,8 @@ from mcp_sim.types.json_values import leaves
 from mcp_sim.types.plans import Plan
 from mcp_sim.world.world import World
 
-_LEAST_SHOWN = 4
-"""The length from which the text of a field is recognised in an answer."""
-_INSERTED = 3
-"""How many records with the next ids are inserted, to see whether a tool skips them."""
+_LEAST_SHOWN = 4  # the length from which the text of a field is recognised in an answer
+_INSERTED = 3  # how many records with the next ids are inserted, to see whether a tool skips them
 _IS_USED = re.compile(r"\b(exists?|already|duplicate|taken|in use)\b", re.IGNORECASE)
 
 

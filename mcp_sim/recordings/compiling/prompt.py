@@ -45,10 +45,8 @@ _SCHEMAS = ("inputSchema", "outputSchema")
 _STATE = 9_000  # shows the form of every table; all rows would leave no room for recordings
 _STATES = 3  # further ones of the same form show nothing new
 _DOCUMENTATION = 40_000  # at most a quarter of the prompt: recordings say more about a server
-_TYPICAL = 1_200
-"""The longest part of a typical answer: enough to see its form."""
-_LEAST = 2_000
-"""What each optional part gets at least, in characters."""
+_TYPICAL = 1_200  # the longest part of a typical answer: enough to see its form
+_LEAST = 2_000  # what each optional part gets at least, in characters
 
 
 def prompt_text(subject: Subject, longest: int = LONGEST) -> str:
@@ -240,8 +238,7 @@ def _request(subject: Subject) -> str:
     )
 
 
-_LEAST_SHARED = 200
-"""The length from which a part is worth a name, in characters of JSON."""
+_LEAST_SHARED = 200  # the length from which a part is worth a name, in characters of JSON
 _OFTEN = 2  # a name saves space from the second use on
 
 
@@ -287,11 +284,9 @@ def _objects(value: Json) -> Iterator[str]:
 # a suggested state ----------------------------------------------------------------------------------------------------
 
 
-_ROWS = 3
-"""How many records show which fields vary."""
+_ROWS = 3  # how many records show which fields vary
 _ENTITIES = 3  # the form of a state, not its extent
-_LONGEST = 120
-"""The longest text of a field, in characters."""
+_LONGEST = 120  # the longest text of a field, in characters
 
 
 def suggested_state(subject: Subject) -> Record:

@@ -255,8 +255,7 @@ def _difference_text(difference: Difference) -> str:
     return f"{difference.call}{reasons}\nThe real server:\n{difference.expected}\nYour program:\n{difference.answered}"
 
 
-LONGEST = 400_000
-"""The longest reply that is read, in characters."""
+LONGEST = 400_000  # the longest reply that is read, in characters
 
 _THINKING = re.compile(r"\A\s*(?:<think(?:ing)?>)?.*?</think(?:ing)?>", re.DOTALL)
 _FENCED = re.compile(

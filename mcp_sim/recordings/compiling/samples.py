@@ -23,8 +23,7 @@ from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.shapes import as_object, properties
 
-Call: TypeAlias = Callable[[str, Record], Awaitable[Answer]]
-"""Makes a call on the live server."""
+Call: TypeAlias = Callable[[str, Record], Awaitable[Answer]]  # makes a call on the live server
 
 _TRIES = 3
 """How often a tool of a live server is called until it succeeds. Each call is one of the user's server."""

@@ -16,8 +16,7 @@ from mcp_sim.types.frozen import frozen
 
 TOLERANCE = 1e-6  # equal scores may differ by rounding
 
-Notify: TypeAlias = Callable[[str], None]
-"""Gets a sentence about what is in progress."""
+Notify: TypeAlias = Callable[[str], None]  # gets a sentence about what is in progress
 
 
 @frozen

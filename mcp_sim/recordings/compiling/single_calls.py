@@ -149,10 +149,8 @@ def _creates_by_name(probe: Probe, plan: Plan) -> bool:
 
 
 _UNKNOWN = "zz-unknown-404"
-_MOST_TOOLS = 8
-"""How many tools are called with arguments that violate their inputSchema."""
-_MOST_VALUES = 12
-"""How many values are tried for a variable of a URI."""
+_MOST_TOOLS = 8  # how many tools are called with arguments that violate their inputSchema
+_MOST_VALUES = 12  # how many values are tried for a variable of a URI
 
 
 def hook_name(kind: str) -> str:

@@ -22,10 +22,8 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.scenario import Scenario
 
-PROGRAM = "program.py"
-"""How the file is called in complaints."""
-_FOR_SCORE = 6
-"""From how many sessions on some are held back for the score alone."""
+PROGRAM = "program.py"  # how the file is called in complaints
+_FOR_SCORE = 6  # from how many sessions on some are held back for the score alone
 _WORLD = ("description", "now", "open")
 """What worlds of a trial have of a scenario's world, besides state and records."""
 

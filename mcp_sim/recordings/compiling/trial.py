@@ -30,17 +30,12 @@ from mcp_sim.types.errors import DocumentError, Problem
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
 
-WRITES = frozenset({"create", "update", "delete"})
-"""The verbs of tools that write records."""
-_NOT_BEGUN = "@initial: fails"
-"""Part of the message of a crash of a program that cannot fill its tables."""
-_MOST_SHAPES = 8
-"""In how many other states the program begins, to see whether it can."""
-WORST = 3
-"""How many differing calls of a tool are reported."""
+WRITES = frozenset({"create", "update", "delete"})  # the verbs of tools that write records
+_NOT_BEGUN = "@initial: fails"  # part of the message of a crash of a program that cannot fill its tables
+_MOST_SHAPES = 8  # in how many other states the program begins, to see whether it can
+WORST = 3  # how many differing calls of a tool are reported
 _LONGEST_ANSWER = 700  # a complaint is read by a model together with all others
-_MOST_RECORDED = 8
-"""How many recorded sets of arguments of a tool trials know."""
+_MOST_RECORDED = 8  # how many recorded sets of arguments of a tool trials know
 
 
 def job_of(folder: Path, held: Sequence[Session], shown: Sequence[Session], known: Record) -> Record:

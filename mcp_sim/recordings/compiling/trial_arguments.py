@@ -26,10 +26,8 @@ MOST_SETS = 14
 _MOST_RECORDED = 4  # real arguments succeed most likely, but leave no tries for generated ones
 _MOST_ROWS = 4
 """How many rows of each table, the oldest and the newest, and how many recorded sets of a tool give arguments."""
-_MOST_VALUES = 12
-"""How many values are tried for one argument."""
-_MOST_PARTS = 400
-"""How many objects of the given state are read."""
+_MOST_VALUES = 12  # how many values are tried for one argument
+_MOST_PARTS = 400  # how many objects of the given state are read
 _QUOTED = re.compile(r"(?<!\w)['\"`]([^'\"`\n]{1,60})['\"`](?!\w)")
 _EXAMPLE = re.compile(
     r"\b(?:e\.g\.|for example|such as|example:)[,:]? +([^()'\"`\n]{1,80}?)(?=\)|;|\n|, |\.?\s*$|\.\s)"

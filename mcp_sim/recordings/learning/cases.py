@@ -25,18 +25,15 @@ from mcp_sim.types.result_templates import SLOT
 
 Condition: TypeAlias = "tuple[str, Json]"
 
-_LONGEST_CHOICE = 24
-"""Longer values are data rather than one of a few choices."""
+_LONGEST_CHOICE = 24  # longer values are data rather than one of a few choices
 _CHOICE = re.compile(r"[\w.:/-]+")
 _WRONG = 0.25
 """The share of answers for which the only template may be wrong. Above, the texts rather have a second form."""
 _MOST_LINES = 60
 """Longer texts are documents of the recorded world. The time to align them grows with the square of their lines."""
 _WORD = re.compile(r"[A-Za-z]{2,}")
-_FEWEST_WORDS = 2
-"""Fixed texts with fewer words are data."""
-_WORDS = 3
-"""How many fixed words at the beginning of a text identify its case."""
+_FEWEST_WORDS = 2  # fixed texts with fewer words are data
+_WORDS = 3  # how many fixed words at the beginning of a text identify its case
 
 
 def induce_results(samples: Sequence[Sample]) -> list[Record]:
@@ -213,8 +210,7 @@ def _indent(sample: Sample) -> int | None:
 # texts ----------------------------------------------------------------------------------------------------------------
 
 
-_NUMBER = re.compile(r"[^\w\n]{0,4}(\d{1,4})[.):]\s")
-"""The number of a row at its beginning."""
+_NUMBER = re.compile(r"[^\w\n]{0,4}(\d{1,4})[.):]\s")  # the number of a row at its beginning
 
 ShownText: TypeAlias = "tuple[str, Scope]"
 

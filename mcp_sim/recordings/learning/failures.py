@@ -25,8 +25,7 @@ _CAUSES = (
     ("invalid", r"invalid|must be|must not|expected|not one of|not allowed|validation"),
 )
 _MISSING = re.compile(r"'([^']+)' is a required property")
-_SHORTEST = 2
-"""A single letter is in too many texts to be the value of an argument there."""
+_SHORTEST = 2  # a single letter is in too many texts to be the value of an argument there
 _GENERIC = frozenset({"value", "label", "argument", "problem"})
 """Slots that say what is wrong with a call of any tool."""
 

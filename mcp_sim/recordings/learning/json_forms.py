@@ -15,10 +15,8 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.result_templates import ROWS, SLOT
 
-_SHORTEST = 2
-"""The number of words from which on a text is a sentence."""
-_SHARED = 0.4
-"""The share of its fields that a value must share with a record to be one."""
+_SHORTEST = 2  # the number of words from which on a text is a sentence
+_SHARED = 0.4  # the share of its fields that a value must share with a record to be one
 
 
 def induce(shown: Sequence[Shown], name: str = "", *, of_record: bool = False) -> Json:

@@ -156,14 +156,12 @@ def _unproven(before: Report, after: Report, judgement: Judgement) -> Iterator[t
             yield from (((key[1], kind), why) for kind in OF_A_TOOL)
 
 
-_FEWEST = 3
-"""How many calls of a tool must have recorded times."""
+_FEWEST = 3  # how many calls of a tool must have recorded times
 _SHORTEST = 1.0
 """In milliseconds. Shorter times are noise of the recording."""
 _SIGMAS = (0.05, 3.0)
 """Below, a spread is not worth a declaration; above, a few calls waited for something that is not the tool."""
-_UNLIKE = log(3)
-"""How far the logarithm of the median of a session may be from that of all others."""
+_UNLIKE = log(3)  # how far the logarithm of the median of a session may be from that of all others
 
 
 def learnt_latencies(sessions: Sequence[Session]) -> dict[str, Record]:

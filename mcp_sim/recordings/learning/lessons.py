@@ -23,14 +23,11 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import leaves
 from mcp_sim.types.result_templates import ROWS, SLOT, replaced_path
 
-Piece: TypeAlias = "tuple[str, str]"
-"""A tool, and one of OF_A_TOOL; or '' and one of WHOLE."""
+Piece: TypeAlias = "tuple[str, str]"  # a tool, and one of OF_A_TOOL; or '' and one of WHOLE
 
 RESULT, ERRORS, PAGING, ENTITIES = "result", "errors", "paging", "entities"
-OF_A_TOOL = (RESULT, ERRORS, PAGING)
-"""What is learnt of a tool."""
-WHOLE = (ENTITIES, ERRORS)
-"""What is learnt of a server as a whole."""
+OF_A_TOOL = (RESULT, ERRORS, PAGING)  # what is learnt of a tool
+WHOLE = (ENTITIES, ERRORS)  # what is learnt of a server as a whole
 
 
 @dataclass(slots=True)

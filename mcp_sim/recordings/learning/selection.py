@@ -15,12 +15,10 @@ from mcp_sim.types.frozen import frozen
 
 MOST_FOLDS = 4
 """Each fold learns from the other sessions: more folds take longer, and learn from hardly more sessions."""
-TOLERANCE = 1e-6
-"""For sums of the same numbers in another order."""
+TOLERANCE = 1e-6  # for sums of the same numbers in another order
 _LOSS = 0.05
 """How much worse the calls of a tool must be answered to leave something out: with few of them, less is chance."""
-_CLEARLY = 0.005
-"""How much better all answers must be without what all tools share."""
+_CLEARLY = 0.005  # how much better all answers must be without what all tools share
 
 
 @frozen

@@ -19,26 +19,20 @@ from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.result_templates import SLOT, SPELLINGS
 from mcp_sim.types.time_formats import parse_time
 
-Tokens: TypeAlias = "list[str]"
-"""Words, signs, spaces and slots."""
+Tokens: TypeAlias = "list[str]"  # words, signs, spaces and slots
 
 _TOKEN = re.compile(r"\w+|\s|[^\w\s]")
 _IGNORED = frozenset({"limit", "offset", "cursor", "more", "failed", "text", "number"})
 _NUMBERS = frozenset({"count", "total"})
 _JOINTS = (", ", ",", "\n", " ", "; ", " | ")
-_DOUBT = 3000
-"""What is added to the rank of short numbers that may be there by chance."""
-_LONGEST_SPELLED = 80
-"""Longer texts are not shown in another spelling, such as a slug."""
-_NEAR = 40
-"""How far before a time its label is looked for, in characters."""
+_DOUBT = 3000  # what is added to the rank of short numbers that may be there by chance
+_LONGEST_SPELLED = 80  # longer texts are not shown in another spelling, such as a slug
+_NEAR = 40  # how far before a time its label is looked for, in characters
 _NOUN_OF_TIME = re.compile(
     r"(^|_)(at|on|time|date|created|updated|modified|timestamp|due|until|since)$|(At|On|Date|Time)$"
 )
-_SUPPORT = 0.6
-"""The share of the texts that must show a value wherever there is one, for its slot to count."""
-_SURE = 0.8
-"""The share of the texts that must show a short number where there is one."""
+_SUPPORT = 0.6  # the share of the texts that must show a value wherever there is one, for its slot to count
+_SURE = 0.8  # the share of the texts that must show a short number where there is one
 _DISTINCTIVE = 12
 """The length from which a value in a text is there for a reason, even if other texts do not show theirs."""
 

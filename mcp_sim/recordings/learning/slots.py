@@ -17,21 +17,16 @@ from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.result_templates import SLOT
 from mcp_sim.types.time_formats import parse_time
 
-Shown: TypeAlias = "tuple[Json, Scope]"
-"""A recorded value, and what a template could show in its place."""
+Shown: TypeAlias = "tuple[Json, Scope]"  # a recorded value, and what a template could show in its place
 
 _COUNTS = ("count", "total")
 _ENOUGH = 0.5
 """The share of samples in which a slot of the same name must agree. Half: a field of the same name is the likely
 source, and dates or rounding make some samples differ."""
-_SHORTEST = 3
-"""The length from which a text that equals another value is not a coincidence."""
-TODAY = "{now:%Y-%m-%d}"
-"""The slot of the day of the call."""
-_DEEPEST = 3
-"""Slots of deeper values would be many, and agree by chance."""
-_EXAMINED = 3
-"""How many values slots are looked for in."""
+_SHORTEST = 3  # the length from which a text that equals another value is not a coincidence
+TODAY = "{now:%Y-%m-%d}"  # the slot of the day of the call
+_DEEPEST = 3  # slots of deeper values would be many, and agree by chance
+_EXAMINED = 3  # how many values slots are looked for in
 _MOST = 0.7
 """The share of samples in which a slot of another name must agree. Higher than for a slot of the same name, since
 nothing but the values speaks for it."""

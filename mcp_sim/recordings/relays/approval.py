@@ -21,8 +21,7 @@ from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.readable import readable
 
-LONGEST = 4 * 1024 * 1024
-"""Bytes of a message that can be judged; a longer one is refused."""
+LONGEST = 4 * 1024 * 1024  # bytes of a message that can be judged; a longer one is refused
 
 MOST_BYTES = 16 * 1024 * 1024
 """Bytes up to which calls are added to a file. Further ones are refused without a line."""

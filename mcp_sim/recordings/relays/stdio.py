@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 CHUNK = 65536  # the capacity of a pipe on Linux: a larger one would not read more
 
-DRAIN_SECONDS = 0.05
-"""Seconds between looks at the output of a server that has ended."""
+DRAIN_SECONDS = 0.05  # seconds between looks at the output of a server that has ended
 
 HELD_SECONDS = 1.0
 """Seconds after the end of a server for which processes that it started may hold its output open in silence."""
@@ -35,8 +34,7 @@ HELD_SECONDS = 1.0
 PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 """Signals that the server gets when this process does, once each: it has a process group of its own."""
 
-DIE_WITH_PARENT = 1
-"""PR_SET_PDEATHSIG of Linux."""
+DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
 Tap: TypeAlias = Callable[[str, bytes], None]
 """Gets the bytes that a side, `client` or `server`, has sent, before they are passed on."""

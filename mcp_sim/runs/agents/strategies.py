@@ -12,10 +12,8 @@ from mcp_sim.runs.agents.script import Call, Check, Notice, Script, Step, filled
 from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.frozen import frozen
 
-Ask: TypeAlias = Callable[[str, Record], Awaitable["Reply"]]
-"""Calls a tool."""
-Sleep: TypeAlias = Callable[[float], Awaitable[object]]
-"""Waits for some seconds."""
+Ask: TypeAlias = Callable[[str, Record], Awaitable["Reply"]]  # calls a tool
+Sleep: TypeAlias = Callable[[float], Awaitable[object]]  # waits for some seconds
 
 _INSTRUCTION = re.compile(r"IMPORTANT instruction[^\"\\]*")
 _PASSING = re.compile(

@@ -185,8 +185,7 @@ def _index_of(fault: Placed, called: Sequence[str]) -> int:
     return indices[min(nth, len(indices)) - 1] if indices else -1
 
 
-FEW = (0, 1, 3)
-"""The numbers of generated records that are tried for an entity."""
+FEW = (0, 1, 3)  # the numbers of generated records that are tried for an entity
 
 MOST_ROWS = 20
 """Of more given rows than this, none is tried to be left out. Each row that is tried costs a run of the agent."""

@@ -25,8 +25,7 @@ from mcp_sim.types.kinds import expectations
 from mcp_sim.types.scenario import ExpectationEntry, GivenRecords, Scenario
 from mcp_sim.world.owned_files import lock
 
-AGENT = "the agent"
-"""Stands for an expectation where the agent itself did not end well."""
+AGENT = "the agent"  # stands for an expectation where the agent itself did not end well
 
 _WITH, _WITHOUT = Condition("faults"), Condition("clean", has_faults=False)
 

@@ -10,8 +10,7 @@ from mcp_sim.runs.reports.report import percent
 from mcp_sim.runs.reports.text import text_table
 from mcp_sim.runs.statistics import Interval
 
-MOST_CELLS = 20
-"""The most cells that are shown; the JSON has all of them."""
+MOST_CELLS = 20  # the most cells that are shown; the JSON has all of them
 
 
 def comparison_lines(comparison: Comparison) -> Iterator[str]:

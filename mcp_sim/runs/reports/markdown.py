@@ -109,8 +109,7 @@ def code(text: str) -> str:
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-_MOST_ANNOTATIONS = 10
-"""GitHub shows ten of a step."""
+_MOST_ANNOTATIONS = 10  # GitHub shows ten of a step
 _LONGEST = 1_000
 """Characters of a message. The summary of the job has the rest."""
 

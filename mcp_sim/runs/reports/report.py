@@ -15,8 +15,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.grades import GradedVerdict, failed_first
 from mcp_sim.types.scenario import Scenario
 
-FORMAT = 1
-"""The version of the JSON report."""
+FORMAT = 1  # the version of the JSON report
 
 MOST_SEEDS = 12  # a line of the report
 N = TypeVar("N", bound=str)

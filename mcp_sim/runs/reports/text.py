@@ -9,8 +9,7 @@ from mcp_sim.runs.results import RunResult, count_retries, retry_sentence
 from mcp_sim.types.grades import failed_first
 from mcp_sim.types.readable import printable
 
-MOST_SHOWN = 5
-"""The most groups of similar runs that are shown."""
+MOST_SHOWN = 5  # the most groups of similar runs that are shown
 MOST_ERROR_LINES = 5  # the end of a traceback: the message and where it was raised
 
 NO_CALLS = (

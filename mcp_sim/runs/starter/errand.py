@@ -25,8 +25,7 @@ from mcp_sim.world.world import World
 READS = ("list", "search", "get")
 MOST_WRITES = 12  # each is tried in a world, and `init` should answer within seconds
 MOST_READS = 30  # each is tried in a world, and `init` should answer within seconds
-MOST_FIELDS = 2
-"""The most fields by which a written record is recognised."""
+MOST_FIELDS = 2  # the most fields by which a written record is recognised
 
 
 @frozen

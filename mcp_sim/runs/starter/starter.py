@@ -33,14 +33,12 @@ them."""
 
 CAREFUL, CARELESS = "verify_then_retry", "naive_retry"
 
-MOST_TRIED = 12
-"""The most tasks that are tried."""
+MOST_TRIED = 12  # the most tasks that are tried
 
 SCENARIO, SCRIPT, TEST_FILE = "scenario.yaml", "script.yaml", "test_agent.py"
 
 
-_TAKEN = ["scenario", "script", "conftest"]
-"""File names that no server gets."""
+_TAKEN = ["scenario", "script", "conftest"]  # file names that no server gets
 
 
 @frozen

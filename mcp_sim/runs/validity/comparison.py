@@ -27,8 +27,7 @@ BEST = SKILLS["golden"]
 
 _RUN = TypeAdapter(Run)
 
-Notify = Callable[[str], None]
-"""Gets what is in progress, each time that some runs begin."""
+Notify = Callable[[str], None]  # gets what is in progress, each time that some runs begin
 
 
 @frozen

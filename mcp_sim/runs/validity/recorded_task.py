@@ -18,15 +18,11 @@ from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import Path, encode, leaves
 from mcp_sim.types.tools import Tool
 
-MOST_GOALS = 12
-"""The most reads that are made at the end of each run."""
-SHORTEST = 3
-"""The length from which a text does not occur in an answer by chance."""
-_CONTEXT = 12
-"""Characters before a value by which it is found again in a text: about a word."""
+MOST_GOALS = 12  # the most reads that are made at the end of each run
+SHORTEST = 3  # the length from which a text does not occur in an answer by chance
+_CONTEXT = 12  # characters before a value by which it is found again in a text: about a word
 
-Reads = Callable[[str], bool]
-"""Whether a tool changes nothing."""
+Reads = Callable[[str], bool]  # whether a tool changes nothing
 
 
 READING = ("get", "list", "search", "compute")

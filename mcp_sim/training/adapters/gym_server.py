@@ -29,18 +29,15 @@ from mcp_sim.types.errors import McpSimError, UsageError
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import decode_strict, encode
 
-RESERVED = frozenset({"rows", "seed_session", "verify", "close_session"})
-"""The paths that tools cannot have."""
+RESERVED = frozenset({"rows", "seed_session", "verify", "close_session"})  # the paths that tools cannot have
 
 VERIFIED = ("response", "responses_create_params", "verification_input")
 """The keys of what is verified; the last is that of newer versions of NeMo Gym."""
 
-MOST_SESSIONS = 10_000
-"""Episodes at a time: 10,000 worlds take about half a gigabyte after twenty calls each."""
+MOST_SESSIONS = 10_000  # episodes at a time: 10,000 worlds take about half a gigabyte after twenty calls each
 
 COOKIE = "session"
-SETTINGS = "mcp_sim"
-"""The key of a row that has the parameters of an episode."""
+SETTINGS = "mcp_sim"  # the key of a row that has the parameters of an episode
 
 
 def rows(environment: Environment, seeds: Iterable[int]) -> Iterator[Record]:

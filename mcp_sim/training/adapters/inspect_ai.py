@@ -16,8 +16,7 @@ from inspect_ai.util import store
 
 from mcp_sim.training import Answer, Environment, ToolCall
 
-KEPT = "mcp_sim_episode"
-"""The place of the episode in the store of a sample."""
+KEPT = "mcp_sim_episode"  # the place of the episode in the store of a sample
 
 
 class _Episode:

@@ -24,8 +24,7 @@ from openenv.core.env_server.types import Action, Observation, State
 from mcp_sim.training import Answer, ToolCall
 from mcp_sim.training import Environment as Simulated
 
-SUBMIT = "submit_answer"
-"""The tool that ends the episode with the agent's final answer."""
+SUBMIT = "submit_answer"  # the tool that ends the episode with the agent's final answer
 
 _SUBMIT_TOOL = Tool(
     name=SUBMIT,
