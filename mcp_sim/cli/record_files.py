@@ -13,8 +13,8 @@ from mcp_sim.cli.grade import reference_of
 from mcp_sim.cli.recorded_folder import Recording
 from mcp_sim.cli.traces import read_entries, read_header
 from mcp_sim.recordings.capture.conversation import iso
+from mcp_sim.recordings.capture.files import MessagesRecorder, by_url, har_events, is_har, is_message, without_bodies
 from mcp_sim.recordings.capture.folder import Folder, SessionFile
-from mcp_sim.recordings.capture.har import MessagesRecorder, by_url, har_events, is_har, is_message, without_bodies
 from mcp_sim.recordings.capture.http import HttpRecorder
 from mcp_sim.recordings.capture.redaction import Redactor
 from mcp_sim.recordings.relays.backlog import warn
