@@ -273,8 +273,3 @@ def reasons(result: RunResult) -> list[str]:
 
 def _is_good(verdict: GradedVerdict) -> bool:
     return verdict.outcome in ("passed", "vacuous") or verdict.optional
-
-
-def table_columns(rows: Sequence[Sequence[str]]) -> Mapping[int, int]:
-    """Return the width of each column."""
-    return {at: max(len(row[at]) for row in rows) for at in range(len(rows[0]))} if rows else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, reasons, sentences, table_columns
+from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, reasons, sentences
 from mcp_sim.runs.results import RunResult, count_retries, retry_sentence
 from mcp_sim.types.grades import failed_first
 from mcp_sim.types.readable import printable
@@ -68,7 +68,7 @@ def _verdicts(result: RunResult) -> Iterator[str]:
 
 def text_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the lines of a table: the first column to the left, the others to the right."""
-    widths = table_columns(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [cell.ljust(widths[at]) if at == 0 else cell.rjust(widths[at]) for at, cell in enumerate(row)]
         yield "  ".join(cells).rstrip()
