@@ -239,7 +239,7 @@ def _refusal_of(answer: Answer | None) -> str:
 
 
 def _data_of(answer: Answer | None, *, is_error: bool) -> Record:
-    """Return the object in the text of a success or failure; empty for the other, and where there is none."""
+    """Return the object in the text of a success or a failure; an empty one for anything else."""
     if answer is None or "error" in answer or bool(answer["result"]["isError"]) != is_error:
         return {}
     try:
