@@ -48,7 +48,7 @@ class NoiseRows(Perturbation):
             listed = cast("list[Json]", get_part(value, rows))
             chance = turn.draws.generator(f"{turn.owner}/rows")
             strangers = self._strangers(turn, listed, shape.entity, chance)
-            return replace_part(value, rows, _mixed(listed, [show(record, turn.view) for record in strangers], chance))
+            return replace_part(value, rows, _mixed(listed, [show(record) for record in strangers], chance))
 
         return change_values(tool, domain, mixed)
 
@@ -64,7 +64,7 @@ class NoiseRows(Perturbation):
         return no_reads(domain, tools, LISTS)
 
 
-def _shown_by(shape: ResultShape) -> Callable[[Record, View], Json] | None:
+def _shown_by(shape: ResultShape) -> Callable[[Record], Json] | None:
     """Return how to show a record as a row of this tool; None if it does not list records."""
     if shape.plan is None or shape.entity is None or shape.plan.envelope.rows is None:
         return None

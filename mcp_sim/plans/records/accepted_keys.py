@@ -47,30 +47,18 @@ def acceptance(entity: Entity, name: str, domain: Domain) -> Accept:
     """
     is_plain, is_contained = _IDS.isdisjoint(words(name)[-1:]), entity.name in containers_of(domain)
     whole = partial(may_exist, entity=replace(entity, open=True))
-    if entity.open and (last_word(entity.name) in _IMPLIED or _is_outside_state(entity.name, domain)):
+    is_outside_state = entity.name not in domain.specified and entity.name not in domain.unspecified
+    if entity.open and (last_word(entity.name) in _IMPLIED or is_outside_state):
         return whole
-    if (entity.open or is_contained) and (is_plain or not (is_contained or _is_issued(entity.name, domain))):
+    plans = [plan for tool_plan in domain.plans.values() for plan in tool_plan.variants]
+    is_issued = any(plan.entity == entity.name and plan.verb in {"list", "search"} for plan in plans)
+    if (entity.open or is_contained) and (is_plain or not (is_contained or is_issued)):
         return whole
     is_open = domain.open or is_contained
-    others = partial(may_exist, entity=replace(entity, open=False)) if is_open else _none_may_exist
+    others: Accept = partial(may_exist, entity=replace(entity, open=False)) if is_open else lambda _view, _key: False
     if entity.name not in domain.unspecified:
         return others
     return lambda view, key: whole(view, key) if key in _OWN else others(view, key)
-
-
-def _is_outside_state(entity: str, domain: Domain) -> bool:
-    """Whether a state is given that has no record of an entity: it says nothing about those."""
-    return entity not in domain.specified and entity not in domain.unspecified
-
-
-def _is_issued(entity: str, domain: Domain) -> bool:
-    """Return whether results list the records of an entity, with their ids."""
-    plans = [plan for tool_plan in domain.plans.values() for plan in tool_plan.variants]
-    return any(plan.entity == entity and plan.verb in {"list", "search"} for plan in plans)
-
-
-def _none_may_exist(_view: View, _key: Key) -> bool:
-    return False
 
 
 def may_exist(view: View, key: Json, *, entity: Entity) -> bool:
@@ -111,17 +99,13 @@ def _form(key: Key) -> str:
 def containers_of(domain: Domain) -> Mapping[str, frozenset[str]]:
     """Return the fields with the containers of each entity that has some."""
     if containers_of not in domain.kept:
-        domain.kept[containers_of] = _find_containers(domain)
+        plans = defaultdict[str, list[Plan]](list)
+        for plan in (variant for whole in domain.plans.values() for variant in whole.variants):
+            if plan.entity in domain.unspecified and plan.backend == "records" and plan.verb != "search":
+                plans[plan.entity or ""].append(plan)
+        containers = {name: _shared(domain.entities[name], mine, domain) for name, mine in plans.items()}
+        domain.kept[containers_of] = {name: fields for name, fields in containers.items() if fields}
     return domain.kept[containers_of]
-
-
-def _find_containers(domain: Domain) -> dict[str, frozenset[str]]:
-    plans = defaultdict[str, list[Plan]](list)
-    for plan in (variant for whole in domain.plans.values() for variant in whole.variants):
-        if plan.entity in domain.unspecified and plan.backend == "records" and plan.verb != "search":
-            plans[plan.entity or ""].append(plan)
-    containers = {name: _shared(domain.entities[name], mine, domain) for name, mine in plans.items()}
-    return {name: fields for name, fields in containers.items() if fields}
 
 
 def _shared(entity: Entity, plans: Sequence[Plan], domain: Domain) -> frozenset[str]:

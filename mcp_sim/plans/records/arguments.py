@@ -17,7 +17,7 @@ from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
-from mcp_sim.types.json_schema.shapes import as_list, as_object, at, items, main_type, properties, takes_null, types_of
+from mcp_sim.types.json_schema.shapes import as_list, as_object, at, items, main_type, property_of, takes_null, types_of
 from mcp_sim.types.json_values import to_integer
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import last_word
@@ -25,10 +25,10 @@ from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
 
 Fetch: TypeAlias = Callable[[Mapping[str, Json]], Json]
-Read: TypeAlias = Callable[[Json], Json]
 Convert: TypeAlias = Callable[[Json, Turn], Json]
 
 _NOW = "{now}"
+_IDS = frozenset({"id", "ids"})
 
 
 def argument(path: str) -> Fetch:
@@ -53,55 +53,30 @@ def argument(path: str) -> Fetch:
 def with_whole_numbers(tool: Tool, plan: Plan, domain: Domain, answer: Answer) -> Answer:
     """Return an answer that gets whole numbers as integers.
 
-    An argument is a whole number by its schema, its name or the field that it sets.
+    A number that is declared as `number` is whole if it is an id, names a record, or sets a link or an integer field.
     """
-    read = _reader(expanded(tool.input_schema), "", "", _fields_of_whole_numbers(plan, domain))
-    if read is None:
-        return answer
+    entity, schema = domain.entities.get(plan.entity or "", Entity("")), expanded(tool.input_schema)
+    fields = {**plan.sets, **{path: rule.field for path, rule in plan.filters.items()}}
+    known = {path: entity.fields.get(field) for path, field in fields.items()}
+    whole = {plan.key, *(path for path, field in fields.items() if field == entity.key)}
+    whole |= {path for path, field in known.items() if field and (field.link or main_type(field.schema) == "integer")}
+
+    def read(value: Json, schema: Record, path: str) -> Json:
+        if isinstance(value, dict):
+            inner = cast("Record", value)
+            return {name: read(inner[name], property_of(schema, name), f"{path}.{name}".lstrip(".")) for name in inner}
+        if isinstance(value, list):
+            return [read(item, items(schema), path) for item in as_list(value)]
+        is_whole = path in whole or last_word(path.rpartition(".")[2]) in _IDS
+        return to_integer(value) if is_whole or main_type(schema) != "number" else value
 
     def answered(turn: Turn, invent: Invent) -> Transition:
         arguments = turn.call.arguments
         if not _holds_float(arguments):
             return answer(turn, invent)
-        return answer(replace(turn, call=replace(turn.call, arguments=as_object(read(arguments)))), invent)
+        return answer(replace(turn, call=replace(turn.call, arguments=as_object(read(arguments, schema, "")))), invent)
 
     return answered
-
-
-def _fields_of_whole_numbers(plan: Plan, domain: Domain) -> frozenset[str]:
-    """Return the paths of arguments that name a record, or set a link or an integer field."""
-    entity = domain.entities.get(plan.entity or "", Entity(""))
-    fields = {**plan.sets, **{path: rule.field for path, rule in plan.filters.items()}}
-    named = {path for path, field in fields.items() if field == entity.key or _is_whole(entity, field)}
-    return frozenset({*named, plan.key or ""} - {""})
-
-
-def _is_whole(entity: Entity, name: str) -> bool:
-    field = entity.fields.get(name)
-    return field is not None and (field.link is not None or main_type(field.schema) == "integer")
-
-
-def _reader(schema: Record, path: str, name: str, known: frozenset[str]) -> Read | None:
-    """Return what reads the whole numbers in values of a schema, or None if such values have no whole numbers."""
-    if main_type(schema) == "integer" or path in known or (name and last_word(name) in {"id", "ids"}):
-        return to_integer
-    if main_type(schema) == "array":
-        read = _reader(items(schema), path, name, known)
-        return None if read is None else lambda value: _each(value, read)
-    inner = {segment: _reader(subschema, f"{path}.{segment}" if path else segment, segment, known)
-             for segment, subschema in properties(schema).items()}  # fmt: skip
-    reads = {segment: read for segment, read in inner.items() if read is not None}
-    return (lambda value: _object(value, reads)) if reads else None
-
-
-def _each(value: Json, read: Read) -> Json:
-    return [read(item) for item in as_list(cast("Json", value))] if isinstance(value, list) else value
-
-
-def _object(value: Json, reads: Mapping[str, Read]) -> Json:
-    if not isinstance(value, dict):
-        return value
-    return {name: reads[name](inner) if name in reads else inner for name, inner in cast("Record", value).items()}
 
 
 def _holds_float(value: Json) -> bool:

@@ -7,14 +7,12 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from mcp_sim.plans.infer.envelopes import record_schema
-from mcp_sim.plans.records.allowed_values import declared_values_check
 from mcp_sim.plans.records.arguments import argument, with_whole_numbers
 from mcp_sim.plans.records.creation import creation
-from mcp_sim.plans.records.effects import Batch, Write, WriteMany, batch, with_checks
+from mcp_sim.plans.records.effects import Facts, Render, WriteMany, batch
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
 from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_record, parts_of
 from mcp_sim.plans.records.removal import removal
-from mcp_sim.plans.records.result_values import Facts, Render
 from mcp_sim.plans.records.results import reports_failures, result_renderer
 from mcp_sim.plans.records.selection import Page, Select, parent_check, selector
 from mcp_sim.plans.records.updates import updating
@@ -41,18 +39,15 @@ class Records(Backend):
     """Creates, gets, lists, searches, updates and deletes records of an entity, by key, filters or text."""
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
-        return with_whole_numbers(tool, plan, domain, self._compile(tool, plan, domain))
-
-    def _compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         if plan.choice is not None:
-            return _choice_answer(tool, plan, domain)
+            return with_whole_numbers(tool, plan, domain, _choice_answer(tool, plan, domain))
         entity = domain.entities.get(plan.entity or "")
         if entity is None:
             raise ValueError(f"{tool.id}: there is no entity {plan.entity!r}")
         show = _shower(result_renderer(tool, plan, domain), tool, plan, domain)
         if plan.verb not in _ANSWERS:
             raise ValueError(f"{tool.id}: the backend 'records' has no verb {plan.verb!r}")
-        return _ANSWERS[plan.verb](tool, plan, domain, show)
+        return with_whole_numbers(tool, plan, domain, _ANSWERS[plan.verb](tool, plan, domain, show))
 
 
 def _choice_answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
@@ -61,33 +56,21 @@ def _choice_answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     Without the argument, the default of its schema is meant, or the first choice if the argument is optional.
     Transitions of a guessed choice are marked as guessed.
     """
-    name = plan.choice or ""
-    answers = {
-        value: _marked(choice, backends[choice.backend]().compile(tool, _with_result(choice, plan), domain))
-        for value, choice in plan.choices.items()
-    }
+    name, answers = plan.choice or "", dict[str, Answer]()
+    for value, choice in plan.choices.items():
+        variant = choice if choice.result else replace(choice, result=plan.result)
+        answers[value] = backends[choice.backend]().compile(tool, variant, domain)
     first = None if name in required(tool.input_schema) else next(iter(answers), None)
     usual: Json = properties(tool.input_schema).get(name, {}).get("default", first)
 
     def answer(turn: Turn, invent: Invent) -> Transition:
-        asked = turn.call.arguments.get(name, usual)
-        chosen = answers.get(asked) if isinstance(asked, str) else None
-        if chosen is not None:
-            return chosen(turn, invent)
-        return Transition(invalid(tool, name, asked, f"{name} must be {choices_text(answers)}"))
+        asked: Json = turn.call.arguments.get(name, usual)
+        if not isinstance(asked, str) or asked not in answers:
+            return Transition(invalid(tool, name, asked, f"{name} must be {choices_text(answers)}"))
+        transition = answers[asked](turn, invent)
+        return replace(transition, guessed=True) if plan.choices[asked].guessed else transition
 
     return answer
-
-
-def _with_result(variant: Plan, plan: Plan) -> Plan:
-    """Return the plan of a choice with the result templates of the tool, unless it has its own."""
-    return variant if variant.result or not plan.result else replace(variant, result=plan.result)
-
-
-def _marked(plan: Plan, answer: Answer) -> Answer:
-    if not plan.guessed:
-        return answer
-    return lambda turn, invent: replace(answer(turn, invent), guessed=True)
 
 
 def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
@@ -117,15 +100,9 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
 
 def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer of a tool that creates, updates or deletes records."""
-    write = with_checks(_WRITES[plan.verb](tool, plan, domain), declared_values_check(tool, plan))
+    write = _WRITES[plan.verb](tool, plan, domain)
     if plan.each is not None:
-        partly = reports_failures(tool, plan, domain)
-        return _writing_many(tool, batch(tool, plan, write), show, partly=partly)
-    return _writing(write, show)
-
-
-def _writing(write: Write, show: Show) -> Answer:
-    """Return the answer of a write."""
+        return _changing_many(tool, batch(tool, plan, write), show, partly=reports_failures(tool, plan, domain))
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         effect = write(turn, invent)
@@ -137,29 +114,25 @@ def _writing(write: Write, show: Show) -> Answer:
     return answer
 
 
-def _writing_many(tool: Tool, write: WriteMany, show: Show, *, partly: bool) -> Answer:
+def _changing_many(tool: Tool, write: WriteMany, show: Show, *, partly: bool) -> Answer:
     """Return the answer of a batch.
 
     If the result can report failures (`partly`), the items that succeed are written. Otherwise all items are written or
-    none.
+    none, and the failure has the reason of every failed item.
     """
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         written = write(turn, invent)
-        if written.failed and not (partly and written.done):
-            return Transition(_refused(tool, written))
-        return replace(show(Facts(turn, written.view, batch=written)), changes=written.changes)
+        failed, count = written.failed, len(written.done) + len(written.failed)
+        if not failed or (partly and written.done):
+            return replace(show(Facts(turn, written.view, batch=written)), changes=written.changes)
+        if count == 1:
+            return Transition(failed[0].why)
+        whys = "; ".join(f"item {failure.part + 1}: {sentence_of(failure.why)}" for failure in failed)
+        sentence = f"{len(failed)} of {count} items failed, nothing was written. {whys}"
+        return Transition(tool.failure("invalid", sentence))
 
     return answer
-
-
-def _refused(tool: Tool, written: Batch) -> Observation:
-    """Return the failure of a batch that wrote nothing, with the reason of every failed item."""
-    if len(written.done) + len(written.failed) == 1:
-        return written.failed[0].why
-    count = len(written.done) + len(written.failed)
-    whys = "; ".join(f"item {failure.part + 1}: {sentence_of(failure.why)}" for failure in written.failed)
-    return tool.failure("invalid", f"{len(written.failed)} of {count} items failed, nothing was written. {whys}")
 
 
 def _getting(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
@@ -196,8 +169,9 @@ def _getting_inside(tool: Tool, plan: Plan, entity: Entity, show: Show) -> Answe
 def _finding(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer that gets one record by filters: the first match, or the first inside a named record."""
     entity, select = plan.entity or "", _selector(tool, plan, domain)
-    asked = sorted(plan.filters, key=lambda path: _is_link(domain.entities[entity], plan.filters[path].field))
-    names = (*asked, *([plan.holder] if plan.holder is not None else []))
+    fields = {path: domain.entities[entity].fields.get(rule.field) for path, rule in plan.filters.items()}
+    links = [path for path, field in fields.items() if field is not None and field.link is not None]
+    names = [*(path for path in fields if path not in links), *links, *([plan.holder] if plan.holder else [])]
     choose = nearest_record(tool, domain.entities[entity])
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
@@ -214,10 +188,6 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
         return show(Facts(turn, turn.view, record, key, page))
 
     return answer
-
-
-def _is_link(entity: Entity, field: str) -> bool:
-    return field in entity.fields and entity.fields[field].link is not None
 
 
 def _nothing_left(tool: Tool, entity: str) -> Observation:

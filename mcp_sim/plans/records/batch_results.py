@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from mcp_sim.plans.records.arguments import argument
-from mcp_sim.plans.records.effects import Batch, Effect, Failed
+from mcp_sim.plans.records.effects import Batch, Effect, Facts, Failed, Fill
 from mcp_sim.plans.records.projection import projector
-from mcp_sim.plans.records.result_values import Facts, Fill
 from mcp_sim.plans.refusal import sentence_of
-from mcp_sim.types import Json, Key, Record, View
+from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import (
     as_object,
@@ -72,7 +71,7 @@ def batch_rows(plan: Plan, entity: Entity, schema: Record) -> Fill:
 
     def rows(facts: Facts) -> Json:
         batch = _batch(facts)
-        rendered = [(number, show(number, effect, facts.view)) for number, effect in batch.done]
+        rendered = [(number, show(number, effect)) for number, effect in batch.done]
         if _row_fails(row, entity):
             rendered += [
                 (failed.part, _report(row, entity, failed.part, keyed(failed), failed)) for failed in batch.failed
@@ -82,19 +81,19 @@ def batch_rows(plan: Plan, entity: Entity, schema: Record) -> Fill:
     return rows
 
 
-def _done_row(entity: Entity, row: Record) -> Callable[[int, Effect, View], Json]:
+def _done_row(entity: Entity, row: Record) -> Callable[[int, Effect], Json]:
     show, parts = projector(entity, row), properties(row)
     own = {name: value for name, value in parts.items() if name not in entity.fields}
     reported: Record = {**row, "properties": own}
     holding = [name for name in own if main_type(own[name]) == "object" and snake(name) in {entity.name, *_HOLDERS}]
     inner = {name: projector(entity, parts[name]) for name in holding}
 
-    def done(place: int, effect: Effect, view: View) -> Json:
-        value: Json = show(effect.record, view)
+    def done(place: int, effect: Effect) -> Json:
+        value: Json = show(effect.record)
         if not own or not isinstance(value, dict):
             return value
         kept = {name: inner_value for name, inner_value in as_object(value).items() if name not in own}
-        kept |= {name: show_one(effect.record, view) for name, show_one in inner.items()}
+        kept |= {name: show_one(effect.record) for name, show_one in inner.items()}
         kept |= _report(reported, entity, place, effect.key, None)
         return {name: kept[name] for name in parts if name in kept}
 
@@ -113,26 +112,19 @@ def _report(row: Record, entity: Entity, place: int, key: Json, failed: Failed |
         if kind == "boolean":
             rendered[name] = (failed is None) is (plain not in FAILURES)
         elif plain in _OUTCOMES and kind == "string" and name not in entity.fields:
-            rendered[name] = _spelt(schema, _GOOD if failed is None else _BAD)
+            outcomes = _GOOD if failed is None else _BAD
+            choices = {snake(str(value)): value for value in constants(schema)}
+            rendered[name] = next((choices[word] for word in outcomes if word in choices), outcomes[0])
+        elif plain in _WHY and failed is not None:
+            rendered[name] = sentence_of(failed.why)
         elif plain in _WHY:
-            rendered |= _reason(name, schema, failed) if failed is not None or name in required(row) else {}
+            is_text = main_type(schema) == "string" and not is_nullable(schema)
+            rendered |= {name: ""} if name in required(row) and is_text else {}
         elif plain in _PLACES and kind == "integer":
             rendered[name] = place
         elif plain in key_names:
             rendered |= _fitting(name, key, schema)
     return rendered
-
-
-def _reason(name: str, schema: Record, failed: Failed | None) -> Record:
-    if failed is not None:
-        return {name: sentence_of(failed.why)}
-    return {name: ""} if main_type(schema) == "string" and not is_nullable(schema) else {}
-
-
-def _spelt(schema: Record, words: tuple[str, ...]) -> Json:
-    """Return the first of the words that the schema allows."""
-    choices = {snake(str(value)): value for value in constants(schema)}
-    return next((choices[word] for word in words if word in choices), words[0])
 
 
 def _fitting(name: str, key: Json, schema: Record) -> Record:
@@ -160,58 +152,44 @@ def beside_rows(name: str, schema: Record, plan: Plan, entity: Entity) -> Fill |
     """Return what fills a property beside the rows of a batch, or None if its name is not known."""
     kind, row = main_type(schema), items(schema)
     if name in FAILURES and kind in {"array", "object"}:
-        return _failures(items(schema), plan, entity) if kind == "array" else _failures_by_key(plan)
+        return _failures(schema, plan, entity)
     if kind == "array" and main_type(row) in {"string", "integer"}:
-        return lambda facts: [_typed(effect.key, row) for _, effect in _batch(facts).done]
-    if kind in {"integer", "number"}:
-        return _count(name)
+        is_text = main_type(row) == "string"
+        return lambda facts: [str(effect.key) if is_text else effect.key for _, effect in _batch(facts).done]
+    if kind in {"integer", "number"} and name in _FAILED_COUNTS:
+        return lambda facts: len(_batch(facts).failed)
+    if kind in {"integer", "number"} and name in _ALL_COUNTS:
+        return lambda facts: len(_batch(facts).done) + len(_batch(facts).failed)
+    if kind in {"integer", "number"} and (name in _DONE_COUNTS or name.endswith("_count")):  # `held_count` of orders
+        return lambda facts: len(_batch(facts).done)
     if kind == "boolean" and name in _WORKED:
         return lambda facts: not _batch(facts).failed
     return None
 
 
-def _failures_by_key(plan: Plan) -> Fill:
-    keyed = _key_getter(plan)
+def _failures(schema: Record, plan: Plan, entity: Entity) -> Fill:
+    """Return what fills the failed items: reasons by key, or a list of reasons, indices, or rows with both."""
+    keyed, row = _key_getter(plan), items(schema)
+    parts, kind = properties(row), main_type(row)
+
+    def failed_row(failed: Failed) -> Json:
+        key, why = keyed(failed), sentence_of(failed.why)
+        if kind == "integer":
+            return failed.part
+        if kind == "string":
+            return why if key is None or str(key) in why else f"{key}: {why}"
+        if not parts:
+            return plain_failure_row(failed, key)
+        rendered = {name: value for name, value in as_object(failed.item).items() if name in parts}
+        rendered |= _report(row, entity, failed.part, key, failed)
+        for name, inner in parts.items():
+            if name not in rendered:
+                rendered |= {name: failed.inner} if main_type(inner) == "integer" else _fitting(name, key, inner)
+        return rendered
+
+    if main_type(schema) == "array":
+        return lambda facts: [failed_row(failed) for failed in _batch(facts).failed]
     return lambda facts: {str(keyed(failed) or failed.part): sentence_of(failed.why) for failed in _batch(facts).failed}
-
-
-def _count(name: str) -> Fill | None:
-    if name in _FAILED_COUNTS:
-        return lambda facts: len(_batch(facts).failed)
-    if name in _ALL_COUNTS:
-        return lambda facts: len(_batch(facts).done) + len(_batch(facts).failed)
-    is_done = name in _DONE_COUNTS or name.endswith("_count")  # `held_count` of `hold_orders`
-    return (lambda facts: len(_batch(facts).done)) if is_done else None
-
-
-def _typed(key: Key, schema: Record) -> Json:
-    return str(key) if main_type(schema) == "string" else key
-
-
-def _failures(row: Record, plan: Plan, entity: Entity) -> Fill:
-    """Return what fills a list of failed items: reasons, keys, or both, as its rows require."""
-    keyed, parts = _key_getter(plan), properties(row)
-    if main_type(row) == "integer":
-        return lambda facts: [failed.part for failed in _batch(facts).failed]
-    if main_type(row) == "string":
-        return lambda facts: [_line(keyed(failed), failed) for failed in _batch(facts).failed]
-    return lambda facts: [_failure_object(failed, keyed(failed), parts, entity) for failed in _batch(facts).failed]
-
-
-def _line(key: Json, failed: Failed) -> str:
-    why = sentence_of(failed.why)
-    return why if key is None or str(key) in why else f"{key}: {why}"
-
-
-def _failure_object(failed: Failed, key: Json, parts: Mapping[str, Record], entity: Entity) -> Record:
-    if not parts:
-        return plain_failure_row(failed, key)
-    rendered = {name: value for name, value in as_object(failed.item).items() if name in parts}
-    rendered |= _report({"properties": dict(parts)}, entity, failed.part, key, failed)
-    for name, schema in parts.items():
-        if name not in rendered:
-            rendered |= {name: failed.part} if main_type(schema) == "integer" else _fitting(name, key, schema)
-    return rendered
 
 
 def plain_failure_row(failed: Failed, key: Json) -> Record:
@@ -225,9 +203,7 @@ def plain_batch(plan: Plan, entity: Entity) -> Fill:
 
     def fill(facts: Facts) -> Json:
         batch = _batch(facts)
-        done: list[Json] = [
-            effect.key if plan.verb == "delete" else show(effect.record, facts.view) for _, effect in batch.done
-        ]
+        done: list[Json] = [effect.key if plan.verb == "delete" else show(effect.record) for _, effect in batch.done]
         failed: list[Json] = [plain_failure_row(failure, keyed(failure)) for failure in batch.failed]
         return {place: done, **({"errors": failed} if failed else {})}
 

@@ -37,7 +37,6 @@ from mcp_sim.types.json_schema.shapes import (
 from mcp_sim.types.json_values import as_key, nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import last_word, singular, snake
-from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.switches import WriteMode, mode_reader
 from mcp_sim.types.views import find_key
@@ -50,8 +49,6 @@ Complete: TypeAlias = Callable[[Turn, Invent, Record], list[Change]]
 
 Divide: TypeAlias = Callable[[Turn, Invent, Key, Record], dict[str, list[Change]]]
 """Returns the records to create for the parts of a new record, by the field that lists them."""
-
-_STATES = frozenset({"status", "state"})
 
 
 def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
@@ -69,7 +66,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
     guesses = generated_fields(entity) if is_marked else frozenset[str]()
     shown = [(rule, entity.fields[rule.field].schema) for rule in sets if is_marked and rule.field in entity.fields]
     mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
-    known_key, drafted = _key_finder(plan, entity), _draft_state(tool, plan, entity)
+    known_key = _key_finder(plan, entity)
     copied = None if plan.copies is None else finder(tool, replace(plan, key=plan.copies), entity)
     unique = {entity.key} | {name for name, field in entity.fields.items() if _is_own(entity, field)}
 
@@ -79,7 +76,7 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
             return source
         original = Record() if source is None else turn.view.get(name, source) or {}
         copy = {field: value for field, value in original.items() if field not in unique}
-        values = {**copy, **drafted(turn.call.arguments), **fixed(turn), **assigned_values(turn, sets)}
+        values = {**copy, **fixed(turn), **assigned_values(turn, sets)}
         values = resolve_links(turn, tool, links, values)
         if isinstance(values, Observation):
             return values
@@ -91,7 +88,9 @@ def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
         mode: WriteMode = asked_mode or plan.if_exists
         taken = known_key(turn.view, values)
         if taken is not None and mode != "replace" and turn.view.get(name, taken) is not None:
-            return _existing(turn, tool, name, taken, mode, change)
+            if mode == "refuse":
+                return conflict(tool, name, taken, "already exists")
+            return change(turn, taken) if mode != "keep" else Effect(taken, turn.view.get(name, taken) or {}, ())
         key = taken if source is None or taken is not None else key_of_copy(entity, source, turn.view)
         key = key if key is not None else next_key(entity, keys, turn.view, turn.draws)
         known = {**imply(turn, invent, values), entity.key: key}
@@ -130,13 +129,11 @@ def _is_completed(given: Json, shaped: Json, stored: Json, schema: Record) -> bo
         if name in argument:
             if _is_completed(argument[name], before.get(name), value, inner):
                 return True
-        elif value and value != given and before.get(name) == value and not _is_settled(name, inner):
-            return True
+        elif value and value != given and before.get(name) == value:
+            is_settled = last_word(name) == "id" or "default" in inner or len(constants(inner)) == 1
+            if not is_settled:
+                return True
     return False
-
-
-def _is_settled(name: str, schema: Record) -> bool:
-    return last_word(name) == "id" or "default" in schema or len(constants(schema)) == 1
 
 
 def child_records(entity: Entity, domain: Domain) -> Divide:
@@ -144,25 +141,19 @@ def child_records(entity: Entity, domain: Domain) -> Divide:
 
     A request that is created with its `tasks` has tasks that refer to it, if the tools create tasks of a request, too.
     """
-    creates = {
-        plan.entity: (domain.tools[id_], plan)
-        for id_, plan in domain.plans.items()
-        if plan.verb == "create" and plan.entity
-    }
+    creates = {plan.entity: plan for plan in domain.plans.values() if plan.verb == "create" and plan.entity}
     asked = {plan.entity for plan in domain.plans.values() if plan.key is not None}
     named = {field: singular(snake(field)) for field in entity.fields if is_rows(entity.fields[field].schema)}
-    parts = {field: domain.entities[child] for field, child in named.items() if child in asked and child in creates}
-    links = {field: _link_to(child, entity) for field, child in parts.items() if child.inside is None}
+    parts = {field: domain.entities[name] for field, name in named.items() if name in asked and name in creates}
+    links = {
+        field: next((own.name for own in child.fields.values() if own.link == entity.name), None)
+        for field, child in parts.items()
+        if child.inside is None
+    }
     makers = [
-        (
-            field,
-            parts[field],
-            link,
-            key_maker(parts[field]),
-            record_maker(creates[parts[field].name][1], parts[field], domain),
-        )
-        for field, link in links.items()
-        if link is not None
+        (field, child, link, key_maker(child), record_maker(creates[child.name], child, domain))
+        for field, child in parts.items()
+        if (link := links.get(field)) is not None
     ]
 
     def divide(turn: Turn, invent: Invent, key: Key, values: Record) -> dict[str, list[Change]]:
@@ -178,11 +169,6 @@ def child_records(entity: Entity, domain: Domain) -> Divide:
         return children
 
     return divide if makers else lambda _turn, _invent, _key, _values: {}
-
-
-def _link_to(child: Entity, parent: Entity) -> str | None:
-    """Return the field with which records of an entity refer to their parent."""
-    return next((name for name, field in child.fields.items() if field.link == parent.name), None)
 
 
 @frozen
@@ -286,15 +272,11 @@ def _shared(entity: Entity, domain: Domain) -> Iterator[_Shared]:
     for link in links:
         target = domain.entities[link.link or ""]
         for theirs in target.fields.values():
-            own = entity.fields.get(theirs.name)
-            if own is not None and own is not link and _names_its_target(theirs) and own.link == theirs.link:
-                yield _Shared(own.name, link.name, target.name, theirs.name)
-
-
-def _names_its_target(field: Field) -> bool:
-    """Whether a link is named after its target, not after a role: `user_id`, not `assignee_id`."""
-    noun = (field.link or "").rpartition(".")[2]
-    return field.is_single_link and snake(field.name) in {noun, f"{noun}_id", f"{noun}_key"}
+            own, noun = entity.fields.get(theirs.name), (theirs.link or "").rpartition(".")[2]
+            is_role = snake(theirs.name) not in {noun, f"{noun}_id", f"{noun}_key"}  # `assignee_id`, not `user_id`
+            if own is None or own is link or is_role or not theirs.is_single_link or own.link != theirs.link:
+                continue
+            yield _Shared(own.name, link.name, target.name, theirs.name)
 
 
 def _is_own(entity: Entity, field: Field) -> bool:
@@ -303,33 +285,16 @@ def _is_own(entity: Entity, field: Field) -> bool:
     return is_code or time_meaning(field.name, field.schema) in {"created", "updated"}
 
 
-def _draft_state(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Record], Record]:
-    """Return a function that reads from a flag such as `draft` whether a new record is in the state `draft`."""
-    arguments = properties(expanded(tool.input_schema))
-    flag = next((name for name in arguments if snake(name) in terms("arguments.draft")), None)
-    usual = arguments[flag].get("default") if flag is not None else None
-    fields = [
-        field for name, field in entity.fields.items() if snake(name) in _STATES and name not in plan.sets.values()
-    ]
-    states = {field.name: constants(field.schema) for field in fields if main_type(field.schema) == "string"}
-    states = {name: values for name, values in states.items() if "draft" in values or not values}
-
-    def state(arguments: Record) -> Record:
-        is_draft: Json = arguments.get(flag or "", usual)
-        if not isinstance(is_draft, bool):
-            return {}
-        chosen = {
-            name: [value for value in values or ["draft"] if (value == "draft") is is_draft]
-            for name, values in states.items()
-        }
-        return {name: values[0] for name, values in chosen.items() if values}
-
-    return state
-
-
 def _key_finder(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | None]:
-    """Return a function that finds the key given by the caller, or that of a record with the same identity."""
-    identity = _identity(plan, entity) if plan.if_exists != "refuse" else ()
+    """Return a function that finds the key given by the caller, or that of a record with the same identity.
+
+    A unique field identifies a record, else all texts if the record has numbers.
+    """
+    fields = [entity.fields[name] for name in plan.sets.values() if name in entity.fields]
+    naming = min((field.name for field in fields if is_unique(entity, field)), key=is_name, default=None)
+    has_numbers = any(main_type(field.schema) in {"integer", "number"} for field in fields)
+    texts = [field.name for field in fields if main_type(field.schema) == "string"] if has_numbers else []
+    identity = [] if plan.if_exists == "refuse" else texts if naming is None else [naming]
 
     def known(view: View, values: Record) -> Key | None:
         taken: Key | None = as_key(values.get(entity.key))
@@ -340,23 +305,3 @@ def _key_finder(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | No
         return next((key for key, row in alike if all(row.get(name) == values[name] for name in given)), None)
 
     return known
-
-
-def _identity(plan: Plan, entity: Entity) -> tuple[str, ...]:
-    """Return the fields that identify a record: a unique one, else all texts if the record has numbers."""
-    fields = [entity.fields[name] for name in plan.sets.values() if name in entity.fields]
-    naming = min((field.name for field in fields if is_unique(entity, field)), key=is_name, default=None)
-    numbers = [field.name for field in fields if main_type(field.schema) in {"integer", "number"}]
-    texts = tuple(field.name for field in fields if main_type(field.schema) == "string") if numbers else ()
-    return (naming,) if naming is not None else texts
-
-
-def _existing(
-    turn: Turn, tool: Tool, entity: str, key: Key, mode: WriteMode, change: Callable[[Turn, Key], Effect | Observation]
-) -> Effect | Observation:
-    """Return the effect on a record that exists already, or the failure that it does."""
-    if mode == "refuse":
-        return conflict(tool, entity, key, "already exists")
-    if mode == "keep":
-        return Effect(key, turn.view.get(entity, key) or {}, ())
-    return change(turn, key)

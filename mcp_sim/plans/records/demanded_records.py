@@ -5,30 +5,37 @@ A record that an earlier call created, changed or removed rules it out."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import field, replace
+from datetime import datetime, timedelta
 from functools import reduce
 from typing import TypeAlias
 
 from mcp_sim.generate.keys import key_maker, next_key
-from mcp_sim.generate.missing_records import generate_record, limited_value, text_fields
+from mcp_sim.generate.missing_records import MOST_CANDIDATES, extent, generate_record, limited_value, text_fields
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.titles import titles_about
 from mcp_sim.plans.records.accepted_keys import acceptance, container_arguments, containers_of
 from mcp_sim.plans.records.arguments import Fetch, argument
-from mcp_sim.plans.records.filters import field_value, matching_rows, sets_any_field
-from mcp_sim.plans.records.ordering import Row
-from mcp_sim.plans.records.wanted_values import Interval, Wanted, wanted_values
-from mcp_sim.types import Change, Json, Key, PastCall, Record, Turn, View
+from mcp_sim.plans.records.filters import (
+    Row,
+    field_value,
+    filter_argument,
+    matching_rows,
+    sets_any_field,
+    time_prefix_test,
+)
+from mcp_sim.plans.records.search_terms import query_argument, term_parser
+from mcp_sim.types import COMPARISONS, Change, Json, Key, PastCall, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.shapes import fitting_type, property_of, required
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import as_list, fitting_type, main_type, property_of, required
 from mcp_sim.types.json_values import nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
-from mcp_sim.types.plans import Plan
-from mcp_sim.types.time_formats import parse_time
+from mcp_sim.types.plans import Filter, Plan
+from mcp_sim.types.time_formats import parse_time, time_format
 from mcp_sim.types.views import find_key
 
 FEWEST = 2
@@ -48,6 +55,13 @@ _PLAIN_KEYS = frozenset({"id", "ids", "key", "name", "number", "uuid"})
 
 LONGEST_SERIES = 7
 """The most records that are generated for a period: one a day."""
+
+_DAY = timedelta(days=1)
+_SPAN = timedelta(days=30)
+"""The length of a period when a call names one end only."""
+
+_PAST = frozenset({"created", "updated", "past", "recent"})
+"""Meanings of times that are never in the future."""
 
 Matching: TypeAlias = Callable[[View, Mapping[str, Json]], Sequence[Row]]
 
@@ -89,7 +103,10 @@ class Demand:
 
     def _missing_records(self, turn: Turn, wanted: Wanted, invent: Invent) -> list[Change]:
         """Return the records to generate with the values of one combination, and those that they link to."""
-        if (self._is_created or self._is_whole) and not self._is_of_parent(wanted):
+        fields = [self._entity.fields.get(name) for name in wanted.values]
+        are_links = bool(fields) and all(field is not None and field.link is not None for field in fields)
+        is_of_parent = are_links and not wanted.words and not wanted.limits  # such as the tasks of a project
+        if (self._is_created or self._is_whole) and not is_of_parent:
             return []  # an agent would take it for what it created or tried to create, or lacked in the whole list
         parents = _missing_parents(turn, self._entity, wanted, self._domain, invent)
         if parents is None or not self._is_free(turn.view, wanted):
@@ -97,20 +114,22 @@ class Demand:
         changes = self._generated(turn, wanted, parents, invent, self._texts[:1])
         return changes or (self._generated(turn, wanted, parents, invent, self._texts) if wanted.words else [])
 
-    def _is_of_parent(self, wanted: Wanted) -> bool:
-        """Return whether a call asks only for the records of another one, such as the tasks of a project."""
-        fields = [self._entity.fields.get(name) for name in wanted.values]
-        are_links = all(field is not None and field.link is not None for field in fields)
-        return bool(fields) and are_links and not wanted.words and not wanted.limits
-
     def population(self, turn: Turn, invent: Invent, *first: Change) -> list[Change]:
         """Return the `first` records of the container that the call names, and those beside them if it is new."""
         values, absorbed = self._container(turn), [*first]
-        if not values or self._has_held(turn, values) or self._is_ruled_out(turn):
+
+        def inside(view: View, _arguments: object) -> Sequence[Row]:
+            return self._inside(view, values)
+
+        has_held = bool(values) and (inside(turn.view, {}) or _was_emptied(turn, self._entity.name, inside))
+        if not values or has_held or self._is_ruled_out(turn):
             return absorbed
         count = FEWEST_IN_CONTAINER + int(turn.draws.unit("population") * FEWEST_IN_CONTAINER)
+        times = [field for field in self._entity.fields.values() if time_meaning(field.name, field.schema) == "created"]
+        created = {field.name: time_formatter(field.name, field.schema) for field in times}
         for at in range(count):
-            known = {**values, **self._created(turn, (at + 1) / (count + 1))}
+            moment = turn.start - _AGE * (1 - (at + 1) / (count + 1))
+            known = {**values, **{name: write(moment) for name, write in created.items()}}
             change = self._made(turn.after(absorbed), known, f"{values}/{at}", invent)
             absorbed += [] if change is None else [change]
         return absorbed
@@ -129,26 +148,11 @@ class Demand:
         values = {field: named.get(field) for field in self._within}
         return {} if None in values.values() else values
 
-    def _inside(self, view: View, values: Record) -> list[tuple[Key, Record]]:
+    def _inside(self, view: View, values: Record) -> list[Row]:
         """Return the records in a container."""
         (field, value), *others = values.items()
         rows = view.find(self._entity.name, field, value)
         return [row for row in rows if all(row[1].get(name) == item for name, item in others)]
-
-    def _created(self, turn: Turn, share: float) -> Record:
-        """Return the creation time of a record at a share of the first records of a container."""
-        fields = self._entity.fields.values()
-        created = [field for field in fields if time_meaning(field.name, field.schema) == "created"]
-        moment = turn.start - _AGE * (1 - share)
-        return {field.name: time_formatter(field.name, field.schema)(moment) for field in created}
-
-    def _has_held(self, turn: Turn, values: Record) -> bool:
-        """Return whether the container of these values has, or had, records."""
-
-        def inside(view: View, _arguments: object) -> Sequence[tuple[Key, Record]]:
-            return self._inside(view, values)
-
-        return bool(inside(turn.view, {})) or _was_emptied(turn, self._entity.name, inside)
 
     def _is_ruled_out(self, turn: Turn) -> bool:
         """Return whether earlier calls decide that nothing matches: they emptied the list, or created its parent."""
@@ -158,23 +162,21 @@ class Demand:
         return (is_new and not has_one) or _was_emptied(turn, self._entity.name, self._matching)
 
     def _is_free(self, view: View, wanted: Wanted) -> bool:
-        """Return whether nothing decides that there are no such records: the schemas of values, existing records."""
-        values, schemas = wanted.values, {name: self._schema_at(name) for name in wanted.values}
-        if not all(schema is not None and self._is_valid(values[name], schema) for name, schema in schemas.items()):
-            return False
-        (name, value), *others = values.items() or [("", None)]
+        """Return whether nothing decides that there are no such records: the schemas of values, existing records.
+
+        Schemas that no result declares describe usual values only.
+        """
+        for path, value in wanted.values.items():
+            name, *rest = path.split(".")
+            field = self._entity.fields.get(name)
+            schema = None if field is None else reduce(property_of, rest, field.schema)
+            if schema is None or value == "":
+                return False
+            if not (validity_test(schema)(value) if self._is_declared else fitting_type(value, schema)):
+                return False
+        (name, value), *others = wanted.values.items() or [("", None)]
         rows = view.find(self._entity.name, name, value) if name and not wanted.words and not wanted.limits else ()
         return not any(all(field_value(record, other) == first for other, first in others) for _, record in rows)
-
-    def _schema_at(self, path: str) -> Record | None:
-        """Return the schema of a field or of a value inside one; None if there is no such field."""
-        name, *rest = path.split(".")
-        known = self._entity.fields.get(name)
-        return None if known is None else reduce(property_of, rest, known.schema)
-
-    def _is_valid(self, value: Json, schema: Record) -> bool:
-        """Return whether a field may have a value. Schemas that no result declares describe usual values only."""
-        return value != "" and (validity_test(schema)(value) if self._is_declared else fitting_type(value, schema))
 
     def _generated(
         self, turn: Turn, wanted: Wanted, parents: Sequence[Change], invent: Invent, texts: Sequence[str]
@@ -200,14 +202,11 @@ class Demand:
         plain = {name: value for name, value in known.items() if "." not in name}
         record = generate_record(turn, self._whole, key, invent, plain)
         record |= nest_paths({name: value for name, value in known.items() if name not in plain}, record)
-        return Change("put", self._entity.name, key, record, expected=0) if self._is_possible(record) else None
-
-    def _is_possible(self, record: Record) -> bool:
-        """Return whether a record was created before it was changed."""
         fields = self._entity.fields.values()
         times = {time_meaning(field.name, field.schema): parse_time(record.get(field.name)) for field in fields}
         created, updated = times.get("created"), times.get("updated")
-        return created is None or updated is None or created <= updated
+        is_possible = created is None or updated is None or created <= updated
+        return Change("put", self._entity.name, key, record, expected=0) if is_possible else None
 
     def _count(self, turn: Turn, wanted: Wanted) -> int:
         if self._plan.verb == "get" or self._entity.key in wanted.values:
@@ -226,9 +225,8 @@ class Demand:
         for name, limits in wanted.limits.items():
             known, span = self._entity.fields.get(name), self._interval(turn, name, limits)
             if known is not None:
-                limited[name] = limited_value(
-                    turn, self._entity, known, limits, None if span is None else span.at(share)
-                )
+                moment = None if span is None else span.at(share)
+                limited[name] = limited_value(turn, self._entity, known, limits, moment)
         return {name: value for name, value in limited.items() if value is not ABSENT}
 
     def _interval(self, turn: Turn, name: str, limits: Record) -> Interval | None:
@@ -295,3 +293,108 @@ def _puts(turn: Turn, entity: str) -> Iterator[tuple[PastCall, Change]]:
         for change in past.changes:
             if change.entity == entity and change.op == "put":
                 yield past, change
+
+
+# what a call wants ----------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Wanted:
+    """What the records of an answer have in common.
+
+    `values` are those of fields, `limits` the bounds of fields, by operator, and `words` what some text must contain.
+    """
+
+    values: Record = field(default_factory=dict[str, Json])
+    limits: Mapping[str, Record] = field(default_factory=dict[str, Record])
+    words: str = ""
+
+    def each(self, lists: Mapping[str, Json]) -> Iterator[Wanted]:
+        """Yield what is wanted for each combination of the values in `lists`."""
+        if not lists:
+            yield self
+            return
+        (name, values), *others = lists.items()
+        for value in dict.fromkeys(item for item in as_list(values) if isinstance(item, str | int | float)):
+            yield from replace(self, values={**self.values, name: value}).each(dict(others))
+
+
+def wanted_values(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Record], list[Wanted]]:
+    """Compile what the records that a call asks for have in common: one entry for each of several requested values."""
+    rules = [(filter_argument(tool, name, entity, rule), rule) for name, rule in plan.filters.items()]
+    query, parse_terms = query_argument(plan), term_parser(entity)
+    fixed = dict(plan.fixed) if plan.verb in {"list", "search"} else {}
+    timed = [(name, time_meaning(name, known.schema)) for name, known in entity.fields.items()]
+    start, end = (next((name for name, held in timed if held == meaning), None) for meaning in ("start", "end"))
+
+    def wanted(arguments: Record) -> list[Wanted]:
+        given = [
+            (rule, value) for fetch, rule in rules if (value := fetch(arguments)) is not ABSENT and value is not None
+        ]
+        values, limits, lists = dict(fixed), dict[str, Record](), dict[str, Json]()
+        for rule, value in given:
+            if rule.op in COMPARISONS:
+                limits[rule.field] = {**limits.get(rule.field, {}), rule.op: value}
+            elif rule.op == "in" and isinstance(value, list):
+                lists[rule.field] = value[:MOST_CANDIDATES]
+            elif time_prefix_test(entity, rule.field, value) is not None:
+                month = "" if len(value) > len("2030") else "-01"  # of a year or a month
+                last = f"{value}-12" if month else value
+                limits[rule.field] = {"gte": f"{value}{month}-01", "lte": f"{last}-28"}
+            elif rule.op != "not":
+                values[rule.field] = _holding(entity, rule, value)
+        asked = query(arguments)
+        words = " ".join(parse_terms(asked).words)
+        is_plain = isinstance(asked, str) and words == " ".join(asked.lower().split())
+        if start is not None and end in limits:
+            limits[start] = {**limits.pop(end), **limits.get(start, {})}  # the end follows from the start
+        return [*Wanted(values, limits, " ".join(str(asked).split()) if is_plain else words).each(lists)]
+
+    return wanted
+
+
+def _holding(entity: Entity, rule: Filter, value: Json) -> Json:
+    """Return a value of a field that passes a filter for equality or for a part."""
+    known = entity.fields.get(rule.field)
+    if known is None:
+        return value
+    if main_type(known.schema) == "array":
+        return as_list(value) or [value]
+    day = time_format(value) if rule.op == "contains" else None
+    if day is None or not day.is_date or time_meaning(rule.field, known.schema) is None:
+        return value
+    moment = parse_time(value)
+    return value if moment is None else time_formatter(rule.field, known.schema)(moment.replace(hour=9))
+
+
+@frozen
+class Interval:
+    """The times that limits allow, up to now for events of the past."""
+
+    start: datetime
+    end: datetime
+
+    @classmethod
+    def of(cls, name: str, schema: Record, limits: Record, now: datetime) -> Interval | None:
+        """Return the interval of a time field, or None if the field holds no time or nothing is allowed."""
+        meaning = time_meaning(name, schema)
+        times = {op: time for op, value in limits.items() if (time := parse_time(value)) is not None}
+        if meaning is None or len(times) < len(limits):
+            return None
+        low, high = extent(times, _DAY)
+        latest = now if meaning in _PAST else high
+        high = latest if high is None or latest is None else min(high, latest)
+        low = low or (high or now) - _SPAN
+        high = high or low + _SPAN
+        return cls(low, high) if low <= high else None
+
+    @property
+    def days(self) -> int:
+        """The number of days that it touches."""
+        return (self.end - self.start).days + 1
+
+    def at(self, share: float) -> datetime:
+        """Return a time at about a share, in [0, 1], of it: on the hour by day, if that is within it."""
+        moment = self.start + (self.end - self.start) * share
+        by_day = moment.replace(hour=9 + int(share * 8), minute=0, second=0, microsecond=0)
+        return by_day if self.start <= by_day <= self.end else moment

@@ -1,25 +1,25 @@
-"""Effects of writes: their checks, and batches of them."""
+"""Effects of writes and of batches, and the facts of a call that its result can show."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
 from mcp_sim.plans.records.arguments import argument
+from mcp_sim.plans.records.selection import NO_ROWS, Page
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, types_of
+from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import last_word, plural, words
 from mcp_sim.types.plans import Plan
 
 Write: TypeAlias = Callable[[Turn, Invent], "Effect | Observation"]
-Check: TypeAlias = Callable[[Turn], "Observation | None"]
-"""Returns the failure that forbids a write before anything is written, or None."""
 
 
 @dataclass(slots=True)
@@ -62,22 +62,6 @@ def clears(tool: Tool, plan: Plan, entity: Entity) -> bool:
     takes_links = all(field is not None and field.link is not None for field in fields)
     is_many = plural(last_word(entity.name)) in words(tool.name)
     return plan.verb == "delete" and plan.key is None and bool(fields) and takes_links and is_many
-
-
-def with_checks(write: Write, *checks: Check | None) -> Write:
-    """Return the write with checks before it. The first failure is returned."""
-    known = [check for check in checks if check is not None]
-    if not known:
-        return write
-
-    def whole(turn: Turn, invent: Invent) -> Effect | Observation:
-        for check in known:
-            refused = check(turn)
-            if refused is not None:
-                return refused
-        return write(turn, invent)
-
-    return whole
 
 
 @dataclass(slots=True)
@@ -154,3 +138,37 @@ def _with(arguments: Record, path: Sequence[str], item: Json) -> Record:
     head, *rest = path
     inner = _with(as_object(arguments.get(head)), rest, item) if rest else item
     return {**arguments, head: cast("Json", inner)}
+
+
+# what results show ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Facts:
+    """What a result can show. `view` is the state after the call's own changes.
+
+    `record` and `key` are those of a single record, `page` is a list, `batch` is the outcome of several items.
+    """
+
+    turn: Turn
+    view: View
+    record: Record | None = None
+    key: Key | None = None
+    page: Page = NO_ROWS
+    batch: Batch | None = None
+    guesses: list[str] = field(default_factory=list[str])
+    """The properties of the result that were generated, since nothing determines them. Rendering fills it."""
+
+
+Fill: TypeAlias = Callable[[Facts], Json]
+Render: TypeAlias = Callable[[Facts], Observation]
+
+
+def record_value(field: str) -> Fill:
+    """Return what fills a place with a field of the record that has another name."""
+
+    def fill(facts: Facts) -> Json:
+        value = value_at(facts.record or {}, field)
+        return ABSENT if value is NOWHERE else value
+
+    return fill

@@ -25,7 +25,9 @@ _MOST = 10**300  # near the largest float: a sum beyond it would be infinite, an
 
 def state_check(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | None]:
     """Compile the check that refuses a transition: the record has the state already, or cannot leave its state."""
-    entity, verb = plan.entity or "", _participle(plan)
+    entity = plan.entity or ""
+    state = next((value for value in plan.fixed.values() if isinstance(value, str)), "updated")
+    verb = {"delete": "deleted", "create": "used"}.get(plan.verb, _state_text(state))
     target = {name: value for name, value in plan.fixed.items() if isinstance(value, str) and name not in plan.how}
     repeats = tool.annotations.get("idempotentHint") is True
 
@@ -35,28 +37,15 @@ def state_check(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation |
             if equal(there, value):
                 if not repeats:
                     return conflict(tool, entity, key, f"is already {_state_text(value)}", status=there)
-            elif _is_final(there) and not _restarts(value):
+            elif isinstance(there, str) and snake(there) in _FINAL and snake(value) not in _RESTARTS:
                 return conflict(tool, entity, key, f"cannot be {verb}: it is {_state_text(there)}", status=there)
         return None
 
     return check
 
 
-def _participle(plan: Plan) -> str:
-    state = next((value for value in plan.fixed.values() if isinstance(value, str)), None)
-    return {"delete": "deleted", "create": "used"}.get(plan.verb, "updated" if state is None else _state_text(state))
-
-
 def _state_text(state: Json) -> str:
     return snake(state).replace("_", " ") if isinstance(state, str) else quoted(state)
-
-
-def _is_final(state: Json) -> bool:
-    return isinstance(state, str) and snake(state) in _FINAL
-
-
-def _restarts(state: str) -> bool:
-    return snake(state) in _RESTARTS
 
 
 @frozen
@@ -72,23 +61,16 @@ def enter_value(before: Json, value: Json, how: How, field: Field) -> Json | Ref
         return value
     if how == "toggle":
         return before is not True
-    if how in {"append", "remove"}:
-        if main_type(field.schema) == "string" or isinstance(before, str):
-            return _written_on(before, value) if how != "remove" else _cut(before, value, field)
-        listed, values = as_list(before), as_list(value) if isinstance(value, list) else [value]
-        return _appended(listed, values, field) if how != "remove" else _removed(listed, values, field)
-    return _calculated(before, value, how, field)
-
-
-def _written_on(before: Json, value: Json) -> Json:
-    return f"{before}\n{value}" if before else str(value)
-
-
-def _cut(before: Json, value: Json, field: Field) -> Json | Refused:
-    text, addition = str(before or ""), str(value)
-    return (
-        text.replace(addition, "").strip() if addition in text else Refused(f"has no {quoted(value)} in {field.name}")
-    )
+    if how not in {"append", "remove"}:
+        return _calculated(before, value, how, field)
+    if main_type(field.schema) == "string" or isinstance(before, str):
+        text = str(before or "")
+        if how == "append":
+            return f"{text}\n{value}" if text else str(value)
+        is_there = str(value) in text
+        return text.replace(str(value), "").strip() if is_there else Refused(f"has no {quoted(value)} in {field.name}")
+    listed, values = as_list(before), as_list(value) if isinstance(value, list) else [value]
+    return _appended(listed, values, field) if how == "append" else _removed(listed, values, field)
 
 
 def _appended(listed: list[Json], values: list[Json], field: Field) -> list[Json]:
@@ -104,25 +86,22 @@ def _appended(listed: list[Json], values: list[Json], field: Field) -> list[Json
 def _removed(listed: list[Json], values: list[Json], field: Field) -> list[Json] | Refused:
     changed = list(listed)
     for value in values:
-        place = next((at for at, item in enumerate(changed) if _matches(item, value)), None)
+        alike = (at for at, item in enumerate(changed) if any(equal(name, value) for name in (item, *_naming(item))))
+        place = next(alike, None)
         if place is None:
-            there = f"; {field.name}: {choices_text(_name(item) for item in changed)}" if changed else ""
+            there = f"; {field.name}: {choices_text(_naming(item)[0] for item in changed)}" if changed else ""
             return Refused(f"has no {quoted(value)} in {field.name}{there}")
         del changed[place]
     return changed
 
 
-def _name(item: Json) -> Json:
-    body = cast("Record", item) if isinstance(item, dict) else {}
-    return next((body[name] for name in _NAMING if name in body), cast("Json", item))
-
-
-def _matches(item: Json, value: Json) -> bool:
-    """Return whether a value names an entry of a list: equals it, or is its id or name."""
-    if isinstance(item, dict) and not isinstance(value, dict):
-        naming = (inner for name, inner in cast("Record", item).items() if name in _NAMING or name.endswith("_id"))
-        return any(equal(element, value) for element in naming)
-    return equal(item, value)
+def _naming(item: Json) -> list[Json]:
+    """Return what names an entry of a list: its ids and names, else the entry itself."""
+    if not isinstance(item, dict):
+        return [item]
+    body = cast("Record", item)
+    names = (*_NAMING, *(name for name in body if name.endswith("_id")))
+    return [body[name] for name in names if name in body] or [body]
 
 
 def _calculated(before: Json, value: Json, how: How, field: Field) -> Json | Refused:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import ceil
+from typing import Any
 
 from mcp_sim.generate.invention import embedder, with_known_records
 from mcp_sim.generate.schema_constraints import validity_test
@@ -12,23 +14,12 @@ from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.batch_results import batch_rows, beside_rows
+from mcp_sim.plans.records.effects import Facts, Fill, Render, record_value
 from mcp_sim.plans.records.figures import figure_beside_rows
 from mcp_sim.plans.records.projection import is_alias_of_key, projector
-from mcp_sim.plans.records.result_values import (
-    NUMBERS,
-    Facts,
-    Fill,
-    as_text,
-    is_optional,
-    is_success_flag,
-    nothing,
-    record_value,
-    row_sum,
-    status,
-)
 from mcp_sim.plans.records.sentences import DONE, found_writer, sentence_writer
 from mcp_sim.plans.refusal import label, value_text
-from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types import Json, Observation, Record, Tool, ToolResult
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Domain
@@ -45,14 +36,14 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     takes_null,
 )
-from mcp_sim.types.lexicon.english import plural, snake, words
+from mcp_sim.types.lexicon.english import plural, snake, vocabulary, words
 from mcp_sim.types.plans import Envelope, Plan
 
 _MANY = frozenset({"list", "search"})
 _EARLIER = re.compile(r"(?:previous|prior|former|old)_(.+)")
 """Properties of an update's result with a value before it."""
 _CONFIRMATIONS = frozenset({"message", "msg", "confirmation"})
-_TRUE = frozenset({"success", "ok", "successful", "deleted", "removed", "updated", "created", "acknowledged", "found"})
+_TRUE = vocabulary("success ok successful deleted removed updated created acknowledged found")
 _NOTHING = frozenset({"error", "errors", "warning", "warnings"})
 _MESSAGES = frozenset(
     {"message", "result", "text", "output", "content", "detail", "details", "summary", "confirmation"}
@@ -77,7 +68,7 @@ class Filler:
             return self._rows_within(schema, path)
         if path == self.envelope.record and self._is_plain(schema):
             show = projector(self.entity, schema)
-            return lambda facts: show(facts.record, facts.view) if facts.record is not None else None
+            return lambda facts: show(facts.record) if facts.record is not None else None
         if main_type(schema) == "object" or properties(schema):
             return self._object(schema, path)
         return self._part(schema, path, path.rpartition(".")[2], needed=True) or _null
@@ -86,20 +77,25 @@ class Filler:
         if self.is_batch:
             return batch_rows(self.plan, self.entity, schema)
         row = projector(self.entity, items(schema))
-        return lambda facts: [row(record, facts.view) for _, record in facts.page.rows]
+        return lambda facts: [row(record) for _, record in facts.page.rows]
 
     def _rows_within(self, schema: Record, path: str) -> Fill:
         """Return what fills an object without a place for rows: the first row, or all of them if its schema is open."""
         if properties(schema):
             fill = self._object(schema, path)
-            return lambda facts: fill(_with_first_row(facts))
+
+            def first(facts: Facts) -> Json:
+                key, record = next(iter(facts.page.rows), (None, None))
+                return fill(replace(facts, key=key, record=record))
+
+            return first
         if map_of(schema):
             return self._rows_by_key(map_of(schema))
         if not is_open(schema):
             return lambda _facts: {}
         row, name = projector(self.entity, {}), plural(self.entity.name)
         return lambda facts: {
-            name: [row(record, facts.view) for _, record in facts.page.rows],
+            name: [row(record) for _, record in facts.page.rows],
             "count": facts.page.total,
         }
 
@@ -107,7 +103,7 @@ class Filler:
         """Return what fills a map from keys: to the rows, or to the value that each of them has besides its key."""
         if main_type(values) in {"object", "array", ""}:
             show = projector(self.entity, values)
-            return lambda facts: {str(key): show(record, facts.view) for key, record in facts.page.rows}
+            return lambda facts: {str(key): show(record) for key, record in facts.page.rows}
         names, allows = [name for name in self.entity.fields if name != self.entity.key], validity_test(values)
 
         def by_key(facts: Facts) -> Json:
@@ -184,19 +180,18 @@ class Filler:
         """Return what fills a property by its name, or None if the name has no known meaning."""
         plain, changed = snake(name), self._changed(name)
         if changed is not None:
-            return self._before(changed)
+            return lambda facts: (facts.turn.view.get(self.entity.name, facts.key or "") or {}).get(changed)
         is_field = name in self.plan.sets.values() or (of_record and name in self.entity.fields)
         if self.plan.verb in DONE and is_success_flag(name, schema) and not is_field:
-            return _true
+            return lambda _facts: True
         if of_record and not is_field and is_alias_of_key(self.entity, name):
-            return as_text(_key) if main_type(schema) == "string" else _key
+            return lambda facts: facts.key
         if self._is_sentence(plain, schema) or self._is_confirmation(plain, schema):
             return self._sentence()
         is_asked = self.envelope.rows is not None and plain in self.inputs
         if (of_record or self.envelope.record is None) and name in self.entity.fields and not is_asked:
             return self._field(name, schema, needed=needed)
-        summed = row_sum(plain, schema, self.entity) if self.envelope.rows is not None else None
-        return summed or self._named(plain, schema) or self._figure(plain, schema)
+        return self._named(plain, schema) or self._figure(plain, schema)
 
     def _figure(self, name: str, schema: Record) -> Fill | None:
         """Return what fills a number that sums up the rows: how many there are, or how many are active."""
@@ -215,13 +210,6 @@ class Filler:
             return None
         meant = {*words(match[1])}
         return next((field for field in (*self.plan.sets.values(), *self.plan.fixed) if meant <= {*words(field)}), None)
-
-    def _before(self, field: str) -> Fill:
-        def before(facts: Facts) -> Json:
-            record = facts.turn.view.get(self.entity.name, facts.key) if facts.key is not None else None
-            return (record or {}).get(field)
-
-        return before
 
     def _is_sentence(self, name: str, schema: Record) -> bool:
         """Return whether a `status` in the result of a write without a record holds a sentence."""
@@ -255,7 +243,7 @@ class Filler:
 
         def field(facts: Facts) -> Json:
             known = facts.record or ({} if facts.key is None else {key: facts.key})
-            shown_record: Json = show(known, facts.view)
+            shown_record: Json = show(known)
             return as_object(shown_record).get(name, ABSENT)
 
         return field
@@ -263,22 +251,21 @@ class Filler:
     def _named(self, name: str, schema: Record) -> Fill | None:
         """Return what fills a property that is defined by its name: a count, page, argument, message or time."""
         kind = main_type(schema)
-        known = self._beside(name, schema) or _usual(name, kind)
+        known = beside_rows(name, schema, self.plan, self.entity) if self.is_batch else None
+        known = known or _usual(name, kind)
         if known is not None:
             return known
         if name in self.inputs and kind not in {"object", "array"}:
             return self._echo(self.inputs[name], schema)
         if kind == "string" and name in {*_MESSAGES, "status"}:
-            return status(schema) if name == "status" else self._message(name)
+            return _status(schema) if name == "status" else self._message(name)
         if name in _NOTHING or name.startswith("prev"):
-            return nothing(schema)
+            empty: Json = None if is_nullable(schema) else [] if kind == "array" else ""
+            return lambda _facts: empty
         if kind in {"string", "integer"} and time_meaning(name, schema) is not None:
             write = time_formatter(name, schema)
             return lambda facts: write(facts.turn.now)
         return None
-
-    def _beside(self, name: str, schema: Record) -> Fill | None:
-        return beside_rows(name, schema, self.plan, self.entity) if self.is_batch else None
 
     def _echo(self, argument: str, schema: Record) -> Fill:
         """Return what repeats an argument, or its default."""
@@ -320,6 +307,12 @@ class Filler:
         return opened
 
 
+def data_renderer(tool: Tool, fill: Fill) -> Render:
+    """Return what renders a result as data: structured where the tool declares a schema."""
+    form = "json" if tool.output_schema is None else "structured"
+    return lambda facts: Observation(ToolResult(fill(facts), form=form))
+
+
 def _places(envelope: Envelope) -> dict[str, Fill]:
     """Return the single values of an envelope, by their places."""
     fills: dict[str | None, Fill] = {
@@ -327,16 +320,11 @@ def _places(envelope: Envelope) -> dict[str, Fill]:
         envelope.cursor: lambda facts: facts.page.cursor,
         envelope.more: lambda facts: facts.page.has_more,
         envelope.key: lambda facts: facts.key,
-        envelope.success: _true,
+        envelope.success: lambda _facts: True,
     }
     echoes = {path: _given(argument) for path, argument in envelope.echoes.items()}
     shown = {path: record_value(field) for path, field in envelope.shows.items()}
     return {path: fill for path, fill in fills.items() if path} | echoes | shown
-
-
-def _with_first_row(facts: Facts) -> Facts:
-    key, record = next(iter(facts.page.rows), (None, None))
-    return replace(facts, key=key, record=record)
 
 
 def _given(argument: str) -> Fill:
@@ -346,16 +334,8 @@ def _given(argument: str) -> Fill:
 def _usual(name: str, kind: str) -> Fill | None:
     """Return what fills a number of the page, or a flag of success."""
     if kind in {"integer", "number"}:
-        return NUMBERS.get(name)
-    return _true if kind == "boolean" and name in _TRUE else None
-
-
-def _key(facts: Facts) -> Json:
-    return facts.key
-
-
-def _true(_facts: Facts) -> Json:
-    return True
+        return _NUMBERS.get(name)
+    return (lambda _facts: True) if kind == "boolean" and name in _TRUE else None
 
 
 def _null(_facts: Facts) -> Json:
@@ -365,3 +345,50 @@ def _null(_facts: Facts) -> Json:
 def _kept(name: str, fill: Fill) -> Fill:
     """Return what fills a place with the value that a record has there, although its entity has no such field."""
     return lambda facts: facts.record[name] if facts.record is not None and name in facts.record else fill(facts)
+
+
+def as_text(fill: Fill) -> Fill:
+    """Return what fills a place that must be a text. Absent values become an empty text."""
+
+    def fill_text(facts: Facts) -> Json:
+        value = fill(facts)
+        return "" if value is ABSENT else value
+
+    return fill_text
+
+
+def _status(schema: Record) -> Fill:
+    """Return what fills a status of success, as one of the schema's choices."""
+    choices = [value for value in constants(schema) if str(value).lower() in {"ok", "success", "successful", "done"}]
+    word: Any = choices[0] if choices else next(iter(constants(schema)), "success")
+    return lambda _facts: word
+
+
+_NUMBERS: dict[str, Fill] = {
+    **dict.fromkeys(
+        ("count", "returned", "returned_count", "num_results", "result_count", "size"), lambda f: len(f.page.rows)
+    ),
+    **dict.fromkeys(
+        ("page", "page_number", "current_page"),
+        lambda facts: facts.page.offset // facts.page.limit + 1 if facts.page.limit else 1,
+    ),
+    **dict.fromkeys(
+        ("limit", "page_size", "per_page"),
+        lambda facts: facts.page.total if facts.page.limit is None else facts.page.limit,
+    ),
+    **dict.fromkeys(
+        ("pages", "total_pages", "page_count", "num_pages"),
+        lambda facts: ceil(facts.page.total / (facts.page.limit or max(1, facts.page.total))),
+    ),
+    **dict.fromkeys(("offset", "skip", "start"), lambda facts: facts.page.offset),
+}
+
+
+def is_optional(schema: Record) -> bool:
+    """Return whether the description says that the value may be missing."""
+    return "optional" in str(schema.get("description", "")).lower()
+
+
+def is_success_flag(name: str, schema: Record) -> bool:
+    """Return whether a property of a result reports if the call succeeded."""
+    return main_type(schema) == "boolean" and (snake(name) in _TRUE or snake(name).endswith("_status"))

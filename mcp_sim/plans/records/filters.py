@@ -7,22 +7,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import nan
-from typing import TypeAlias, cast, overload
+from typing import TypeAlias, overload
 
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.plans.records.arguments import Fetch, argument
-from mcp_sim.plans.records.ordering import Row
-from mcp_sim.plans.records.search_terms import NOTHING, query_argument, term_parser
-from mcp_sim.types import COMPARISONS, Bound, Json, Record, Tool, View
+from mcp_sim.plans.records.search_terms import query_argument, term_parser
+from mcp_sim.types import COMPARISONS, Bound, Json, Key, Record, Tool, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import at, constants, items, main_type
+from mcp_sim.types.json_schema.shapes import as_list, at, constants, items, main_type
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.lexicon.english import vocabulary
 from mcp_sim.types.plans import Filter, Plan
 from mcp_sim.types.time_formats import seconds_of, time_format
 from mcp_sim.world.tables import lowered
 
+Row: TypeAlias = tuple[Key, Record]
 Test: TypeAlias = Callable[[Record], bool]
 TextOf: TypeAlias = Callable[[Record], str]
 """Returns what a text query searches of a record, in lower case."""
@@ -46,14 +46,21 @@ def test_maker(rule: Filter) -> Callable[[Json], Test]:
     """Return a function that makes the test of a filter for the given value."""
     field = rule.field
     if rule.op == "in":
-        return lambda wanted: _any_of(field, cast("list[Json]", wanted) if isinstance(wanted, list) else [wanted])
+        return lambda wanted: _any_of(field, as_list(wanted) if isinstance(wanted, list) else [wanted])
     if rule.op == "contains":
         return lambda wanted: _containing(field, wanted)
     if rule.op == "equals":
         return lambda wanted: _holds_value(field, wanted)
     if rule.op == "not":
         return lambda wanted: lambda record: not equal(record.get(field), wanted)
-    return lambda wanted: _texts_compared(field, rule.op, wanted)
+    compare = COMPARISONS[rule.op]  # numbers and times are compared by bounds
+
+    def compared(wanted: Json) -> Test:
+        return lambda record: (
+            isinstance(value := record.get(field), str) and isinstance(wanted, str) and compare(value, wanted)
+        )
+
+    return compared
 
 
 def _any_of(field: str, wanted: list[Json]) -> Test:
@@ -62,7 +69,7 @@ def _any_of(field: str, wanted: list[Json]) -> Test:
 
 def _containing(field: str, wanted: Json) -> Test:
     """Return a test that a list contains all wanted values, or a text the wanted text, ignoring case."""
-    parts = cast("list[Json]", wanted) if isinstance(wanted, list) else [wanted]
+    parts = as_list(wanted) if isinstance(wanted, list) else [wanted]
     lowered = [str(inner).lower() for inner in parts]
 
     def test(record: Record) -> bool:
@@ -70,17 +77,6 @@ def _containing(field: str, wanted: Json) -> Test:
         if isinstance(value, list):
             return all(inner in value for inner in parts)
         return isinstance(value, str) and all(word in value.lower() for word in lowered)
-
-    return test
-
-
-def _texts_compared(field: str, op: str, wanted: Json) -> Test:
-    """Return a test that compares texts. Numbers do not match."""
-    compare = COMPARISONS[op]
-
-    def test(record: Record) -> bool:
-        value = record.get(field)
-        return isinstance(value, str) and isinstance(wanted, str) and compare(value, wanted)
 
     return test
 
@@ -100,41 +96,26 @@ def bound_of(rule: Filter, entity: Entity, wanted: Json) -> Bound | None:
     if op not in COMPARISONS:
         return None
     if time_meaning(rule.field, schema) is not None:
-        return _bound_of_time(rule.field, schema, op, wanted)
+        seconds = seconds_of(schema)
+        bound, form = seconds(wanted), time_format(wanted)
+        if form is not None and form.is_date and op in {"lte", "gt"}:  # an upper bound includes its day
+            return Bound(rule.field, "lt" if op == "lte" else "gte", bound + _DAY, seconds)
+        return Bound(rule.field, op, bound, seconds)
     if isinstance(wanted, int | float):
         return Bound(rule.field, op, wanted, _number)
     return None
-
-
-def _bound_of_time(field: str, schema: Record, op: str, wanted: Json) -> Bound:
-    """Return the bound of a time. A date as an upper bound includes the day."""
-    seconds = seconds_of(schema)
-    bound, form = seconds(wanted), time_format(wanted)
-    if form is not None and form.is_date and op in {"lte", "gt"}:
-        return Bound(field, "lt" if op == "lte" else "gte", bound + _DAY, seconds)
-    return Bound(field, op, bound, seconds)
 
 
 def _number(value: Json) -> float:
     return value if isinstance(value, int | float) else nan
 
 
-def _exclusion_test(unwanted: Sequence[str], text_of: TextOf) -> Test:
-    """Return a test that none of the words occur in the text of a record."""
+def _text_test(words: Sequence[str], unwanted: Sequence[str], text_of: TextOf) -> Test:
+    """Return a test that all of the words occur in the text of a record, and none of the unwanted ones."""
 
     def test(record: Record) -> bool:
         whole = text_of(record)
-        return not any(word in whole for word in unwanted)
-
-    return test
-
-
-def _text_test(words: Sequence[str], text_of: TextOf) -> Test:
-    """Return a test that all of the words occur in the text of a record."""
-
-    def test(record: Record) -> bool:
-        whole = text_of(record)
-        return all(word in whole for word in words)
+        return all(word in whole for word in words) and not any(word in whole for word in unwanted)
 
     return test
 
@@ -181,25 +162,30 @@ def matching_rows(
     indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals"]
     indexed.sort(key=lambda entry: _spread(entity, entry[1]))
     tested = [(fetch, rule, test_maker(rule)) for fetch, rule in rules if (fetch, rule.field) not in indexed]
-    always, unset = _always(plan)
+    fixed: Record = dict(plan.fixed) if plan.verb in {"list", "search"} else {}
+    always = [(field, value) for field, value in fixed.items() if value is not False]
+    unset = [_is_unset(field) for field, value in fixed.items() if value is False]
     name, query, parse_terms = entity.name, query_argument(plan), term_parser(entity)
     searched = text_fields(entity) if plan.query is not None else ()
-    text_of = _text_reader(entity, searched, any_field=any_field)
+
+    def text_of(record: Record) -> str:
+        others = [name for name in record if name not in entity.fields] if any_field else ()
+        return lowered(record, (*searched, *others))
 
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
         given = [(field, value) for fetch, field in indexed if is_given(value := fetch(arguments))]
         spans = {field: test for field, value in given if (test := time_prefix_test(entity, field, value)) is not None}
         equalities = [*(pair for pair in given if pair[0] not in spans), *always]
         asked = [(value, rule, maker) for fetch, rule, maker in tested if is_given(value := fetch(arguments))]
-        bounds, tests = _bounds_and_tests(asked, entity)
+        bounded = [(bound_of(rule, entity, value), value, maker) for value, rule, maker in asked]
+        bounds = [bound for bound, _, _ in bounded if bound is not None]
+        tests = [maker(value) for bound, value, maker in bounded if bound is None]
         parsed = parse_terms(query(arguments))
         tests += [*spans.values(), *parsed.tests, *unset]
-        tests += [_exclusion_test(parsed.unwanted, text_of)] if parsed.unwanted else []
-        if parsed.words and any_field:
-            tests.append(_text_test(parsed.words, text_of))
-            parsed = NOTHING
-        words = _Words(parsed.words, searched, text_of)
-        rows, more = _candidates(view, name, equalities, bounds, words)
+        indexed_words = () if any_field else parsed.words
+        if parsed.unwanted or len(indexed_words) < len(parsed.words):
+            tests.append(_text_test(parsed.words if any_field else (), parsed.unwanted, text_of))
+        rows, more = _candidates(view, name, equalities, bounds, _Words(indexed_words, searched, text_of))
         for test in (*tests, *more):
             rows = [row for row in rows if test(row[1])]
         return rows
@@ -214,45 +200,12 @@ def text_fields(entity: Entity) -> tuple[str, ...]:
     )
 
 
-def _text_reader(entity: Entity, searched: Sequence[str], *, any_field: bool) -> TextOf:
-    """Return a function that reads the searched fields, and those that the entity does not declare (`any_field`)."""
-
-    def text_of(record: Record) -> str:
-        others = [name for name in record if name not in entity.fields] if any_field else ()
-        return lowered(record, (*searched, *others))
-
-    return text_of
-
-
 def _is_text(field: Field) -> bool:
     schema = field.schema
     inner = items(schema) if main_type(schema) == "array" else schema
     is_free = field.link is None and not constants(inner)
     is_code = str(inner.get("format", "")).startswith(("date", "time", "uuid"))
     return is_free and not is_code and main_type(inner) in {"string", ""}
-
-
-def _always(plan: Plan) -> tuple[list[tuple[str, Json]], list[Test]]:
-    """Return the values that fields of listed records must have, and the tests of flags that must not be set."""
-    fixed = plan.fixed.items() if plan.verb in {"list", "search"} else ()
-    return [pair for pair in fixed if pair[1] is not False], [
-        _is_unset(name) for name, value in fixed if value is False
-    ]
-
-
-def _bounds_and_tests(
-    asked: Sequence[tuple[Json, Filter, Callable[[Json], Test]]], entity: Entity
-) -> tuple[list[Bound], list[Test]]:
-    """Return the bounds that arguments set, and the tests of the other arguments."""
-    bounds: list[Bound] = []
-    tests: list[Test] = []
-    for value, rule, maker in asked:
-        bound = bound_of(rule, entity, value)
-        if bound is not None:
-            bounds.append(bound)
-        else:
-            tests.append(maker(value))
-    return bounds, tests
 
 
 @dataclass(slots=True)
@@ -270,11 +223,11 @@ def _candidates(
     """Return the rows that the best index finds, and the tests that they still have to pass."""
     held = [bound.holds for bound in bounds]
     if equalities or not (words.words or bounds):
-        rows = _found(view, name, equalities)
+        rows = _equal_rows(view, name, equalities)
         if not words.words:
             return rows, held
         if len(rows) <= _MOST_READ:
-            return rows, [*held, _text_test(words.words, words.text_of)]
+            return rows, [*held, _text_test(words.words, (), words.text_of)]
         held += [_holds_value(field, value) for field, value in equalities]
     if words.words:
         return view.search(name, words.fields, words.words), held
@@ -287,11 +240,7 @@ def _holds_value(field: str, value: Json) -> Test:
 
 def fixed_tests(plan: Plan) -> list[Test]:
     """Return the tests that a list applies to every call."""
-    return [_is_unset(field) if value is False else _holds(field, value) for field, value in plan.fixed.items()]
-
-
-def _holds(field: str, value: Json) -> Test:
-    return lambda record: equal(record.get(field), value)
+    return [_is_unset(field) if value is False else _holds_value(field, value) for field, value in plan.fixed.items()]
 
 
 def _is_unset(field: str) -> Test:
@@ -303,46 +252,30 @@ def filter_argument(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetc
     """Return a getter for a filter argument. It returns ABSENT if the argument filters nothing.
 
     An argument filters nothing if it is `all` (unless that is a value of the field), or if it includes what is
-    otherwise hidden. If it is missing, the default of its schema filters.
+    otherwise hidden. If it is missing, the default of its schema filters. A text that is a number finds numbers.
     """
     schema, field = at(tool.input_schema, name), entity.fields.get(rule.field)
-    fetch = _fetch(name, rule.default if rule.default is not None else _usual_choice(schema, rule))
-    usual = schema.get("default")
+    usual, read = schema.get("default"), argument(name)
     if rule.only is not None:
-        return lambda arguments: rule.only if _or(fetch(arguments), usual) is True else ABSENT
+        return lambda arguments: rule.only if _or(read(arguments), usual) is True else ABSENT
     if rule.unless is not None:
-        return lambda arguments: ABSENT if _or(fetch(arguments), usual) is True else rule.unless
+        return lambda arguments: ABSENT if _or(read(arguments), usual) is True else rule.unless
+    is_choice = rule.op == "equals" and isinstance(usual, str) and usual
+    default: Json = rule.default if rule.default is not None else usual if is_choice else None
+    is_word = rule.op == "equals" and main_type(schema) in {"string", ""} and rule.field != entity.key
+    is_number = field is not None and main_type(field.schema) == "integer"
     held = constants(field.schema) if field is not None else []
-    if rule.op != "equals" or main_type(schema) not in {"string", ""} or rule.field == entity.key:
-        return fetch
-    if field is not None and main_type(field.schema) == "integer":
-        return lambda arguments: _as_number(fetch(arguments))
-    return lambda arguments: ABSENT if _is_wide(value := fetch(arguments)) and value not in held else value
 
+    def fetch(arguments: Mapping[str, Json]) -> Json:
+        value = read(arguments)
+        value = default if value is ABSENT and default is not None else value
+        if not is_word or not isinstance(value, str):
+            return value
+        if value.lower() in ANY and (is_number or value not in held):
+            return ABSENT
+        return int(value) if is_number and value.isascii() and value.isdecimal() else value
 
-def _as_number(value: Json) -> Json:
-    """Return the whole number that a text names: records have numbers where tools may take texts."""
-    if _is_wide(value):
-        return ABSENT
-    return int(value) if isinstance(value, str) and value.isascii() and value.isdecimal() else value
-
-
-def _is_wide(value: Json) -> bool:
-    return isinstance(value, str) and value.lower() in ANY
-
-
-def _usual_choice(schema: Record, rule: Filter) -> Json:
-    """Return the word that selects records unless an argument has another one, or None."""
-    usual = schema.get("default")
-    return usual if rule.op == "equals" and isinstance(usual, str) and usual else None
-
-
-def _fetch(name: str, default: Json) -> Fetch:
-    """Return a getter for an argument, with its default."""
-    fetch = argument(name)
-    if default is None:
-        return fetch
-    return lambda arguments: default if (value := fetch(arguments)) is ABSENT else value
+    return fetch
 
 
 def _spread(entity: Entity, field: str) -> int:
@@ -353,7 +286,7 @@ def _spread(entity: Entity, field: str) -> int:
     return 1 if known.link is not None else 2
 
 
-def _found(view: View, entity: str, equalities: Sequence[tuple[str, Json]]) -> Sequence[Row]:
+def _equal_rows(view: View, entity: str, equalities: Sequence[tuple[str, Json]]) -> Sequence[Row]:
     if not equalities:
         return AllRows(view, entity)
     (field, value), *others = equalities

@@ -32,7 +32,8 @@ def line_completer(
         for name, field in entity.fields.items()
         if name in set_by and is_rows(field.schema)
     ]
-    totals = [name for name, field in entity.fields.items() if _is_number(field.schema) and _is_total(name)]
+    numbers = [name for name, field in entity.fields.items() if main_type(field.schema) in {"number", "integer"}]
+    totals = [name for name in numbers if _is_total(name)]
     if not lines:
         return None
 
@@ -116,20 +117,15 @@ class _Lines:
         for name, entity in self.named.items():
             record = view.get(entity, item[name]) if isinstance(item.get(name), str | int) else None
             line |= {key: value for key, value in (record or {}).items() if key in shown and key not in line}
-            line |= _price_of(record or {}, [key for key in shown if key not in line])
+            prices = [held for key, held in (record or {}).items() if _is_price(key) and isinstance(held, int | float)]
+            lacking = [key for key in shown if key not in line and _is_price(key) and not _is_total(key)]
+            line |= dict.fromkeys(lacking, prices[0]) if len(lacking) == len(prices) == 1 else {}  # `unit_price`
         total = next((name for name in shown if _is_total(name) and name not in line), None)
         first = {name: first_value(snake(name), shown[name]) for name in rest if name in shown}
         begun = {name: value for name, value in first.items() if value is not NOWHERE}  # nothing is received yet
         line = {**rest, **begun, **line}
         amount = _amount_of({name: value for name, value in line.items() if name != total})
         return line if total is None or amount is None else {**line, total: amount}
-
-
-def _price_of(record: Record, asked: Sequence[str]) -> Record:
-    """Return the price of a line under its own name: `unit_price` for the only price of a record, `ticket_price`."""
-    prices = {key: value for key, value in record.items() if _is_price(key) and isinstance(value, int | float)}
-    names = [name for name in asked if _is_price(name) and not _is_total(name)]
-    return dict.fromkeys(names, next(iter(prices.values()))) if len(names) == len(prices) == 1 else {}
 
 
 def _is_price(name: str) -> bool:
@@ -155,10 +151,6 @@ def _described_by(field: Field, entity: Entity, domain: Domain) -> dict[str, str
         for other in others
         if snake(name) == f"{other.name}_id" or (snake(name) == snake(other.key) and snake(name) not in _OF_ALL)
     }
-
-
-def _is_number(schema: Record) -> bool:
-    return main_type(schema) in {"number", "integer"}
 
 
 def _is_total(name: str) -> bool:

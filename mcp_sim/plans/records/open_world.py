@@ -40,7 +40,15 @@ def open_answer(answer: Answer, plan: Plan, domain: Domain) -> Answer:
     is_free = entity.open or entity.name in domain.unspecified
     if plan.verb == "get" and plan.key is not None:
         return _with_named_record(answer, plan, entity, domain) if domain.open or is_free else answer
-    return _with_matching_records(answer, Demand(plan, domain, entity)) if is_free and plan.each is None else answer
+    if not is_free or plan.each is not None:
+        return answer
+    demand = Demand(plan, domain, entity)
+
+    def invented(turn: Turn, invent: Invent) -> Transition:
+        absorbed = demand.missing(turn, invent)
+        return _pinned(answer, turn, invent, absorbed) if absorbed else answer(turn, invent)
+
+    return invented
 
 
 def _marked_guessed(answer: Answer) -> Answer:
@@ -69,16 +77,12 @@ def _with_updated_record(answer: Answer, plan: Plan, entity: Entity, domain: Dom
     fetch, accepts = argument(plan.key or ""), acceptance(entity, plan.key or "", domain)
     equal = {rule.field: argument(path) for path, rule in plan.filters.items() if rule.op == "equals"}
 
-    def asked(arguments: Record) -> Record:
-        """Return the values by which the call addresses the record, beside its key."""
-        given: dict[str, Json] = {field: fetch(arguments) for field, fetch in equal.items()}
-        return {field: value for field, value in given.items() if value is not ABSENT}
-
     def invented(turn: Turn, invent: Invent) -> Transition:
         key = fetch(turn.call.arguments)
         if not isinstance(key, str | int) or not accepts(turn.view, key):
             return answer(turn, invent)
-        known = asked(turn.call.arguments)
+        addressed: dict[str, Json] = {field: fetch(turn.call.arguments) for field, fetch in equal.items()}
+        known = {field: value for field, value in addressed.items() if value is not ABSENT}
         put = Change("put", entity.name, key, generate_record(turn, entity, key, invent, known), expected=0)
         transition = answer(turn.after([put]), invent)
         mine = [replace(change, expected=0) if change.key == key else change for change in transition.changes]
@@ -127,16 +131,6 @@ def _given_fields(entity: Entity, arguments: Record) -> Record:
     fields = {name: entity.fields[name] for name in arguments if name in entity.fields and name != entity.key}
     plain = {name for name, field in fields.items() if field.link is None}
     return {name: arguments[name] for name in plain if validity_test(fields[name].schema)(arguments[name])}
-
-
-def _with_matching_records(answer: Answer, demand: Demand) -> Answer:
-    """Return an answer that generates records that match the call, unless some exist."""
-
-    def invented(turn: Turn, invent: Invent) -> Transition:
-        absorbed = demand.missing(turn, invent)
-        return _pinned(answer, turn, invent, absorbed) if absorbed else answer(turn, invent)
-
-    return invented
 
 
 def _pinned(answer: Answer, turn: Turn, invent: Invent, absorbed: Sequence[Change]) -> Transition:

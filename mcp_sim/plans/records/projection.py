@@ -12,13 +12,13 @@ from mcp_sim.generate.conformance import schema_conformer
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.types import Json, Record, View
+from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_object, is_nullable, main_type, map_of, properties, required, takes_null
 from mcp_sim.types.lexicon.english import last_word, snake, vocabulary
 
-Show: TypeAlias = Callable[[Record, View], Json]
+Show: TypeAlias = Callable[[Record], Json]
 
 SECRETS = vocabulary("password password_hash hashed_password passwd passphrase")
 """Names of fields that no result shows."""
@@ -33,8 +33,8 @@ def projector(entity: Entity, schema: Record) -> Show:
     if conform is None:
         return show
 
-    def conformed(record: Record, view: View) -> Json:
-        body: Json = show(record, view)
+    def conformed(record: Record) -> Json:
+        body: Json = show(record)
         if not isinstance(body, dict):
             return body
         shown = as_object(body)
@@ -49,12 +49,12 @@ def _projector(entity: Entity, schema: Record) -> Show:
     if main_type(schema) not in {"object", ""}:
         return _scalar(entity, schema)
     if not names:
-        return _name_alone(entity) if _is_name(entity) else _fitting(_whole(entity), map_of(schema))
+        return _whole(entity, map_of(schema))
     plain = tuple(names)
     never_null = [name for name in plain if name not in required(schema) and not takes_null(names[name])]
     lacking = {name: _missing_value(entity, name, names[name], name in required(schema)) for name in plain}
 
-    def show(record: Record, _view: View) -> Json:
+    def show(record: Record) -> Json:
         try:
             body = {name: record[name] for name in plain}
         except KeyError:
@@ -68,29 +68,22 @@ def _projector(entity: Entity, schema: Record) -> Show:
     return show
 
 
-def _is_name(entity: Entity) -> bool:
-    """Whether records are only names: those of a list of names in the given state."""
-    return entity.natural and [*entity.fields] == [entity.key] and not entity.fields[entity.key].hidden
+def _whole(entity: Entity, values: Record) -> Show:
+    """Return a projection to all fields, except hidden ones, passwords, and those that a mapping's schema forbids.
 
-
-def _name_alone(entity: Entity) -> Show:
-    """Return the projection of a record to its name, unless a call gave it more fields."""
-    key, whole = entity.key, _whole(entity)
-    return lambda record, view: record[key] if len(record) == 1 else whole(record, view)
-
-
-def _whole(entity: Entity) -> Callable[[Record, View], Record]:
-    """Return a projection to all fields, except hidden ones and passwords."""
+    A record that is only a name, as those of a list of names in the given state, is shown as this name.
+    """
     hidden = frozenset(name for name, field in entity.fields.items() if field.hidden or snake(name) in SECRETS)
-    return lambda record, _view: {name: value for name, value in record.items() if name not in hidden}
+    allows, key = validity_test(values) if values else None, entity.key
+    is_name = entity.natural and [*entity.fields] == [key] and key not in hidden
 
+    def whole(record: Record) -> Json:
+        if is_name and len(record) == 1:
+            return record[key]
+        shown = {name: value for name, value in record.items() if name not in hidden}
+        return {name: value for name, value in shown.items() if allows(value)} if allows is not None else shown
 
-def _fitting(whole: Callable[[Record, View], Record], values: Record) -> Show:
-    """Return the projection without the values that a mapping's schema does not allow."""
-    if not values:
-        return whole
-    allows = validity_test(values)
-    return lambda record, view: {name: value for name, value in whole(record, view).items() if allows(value)}
+    return whole
 
 
 def _partial(record: Record, lacking: Mapping[str, Callable[[Record], Json]]) -> Record:
@@ -136,7 +129,7 @@ def _scalar(entity: Entity, schema: Record) -> Show:
     make = value_maker(entity.name, key if kind == "integer" else entity.name, schema)
     allows = validity_test(schema)
 
-    def show(record: Record, _view: View) -> Json:
+    def show(record: Record) -> Json:
         value = str(record.get(key)) if kind == "string" else record.get(key)
         return value if allows(value) else make(chance_of(entity.name, record.get(key)), record, Moment.unknown())
 

@@ -10,8 +10,7 @@ from typing import TypeAlias, cast
 from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.plans.records.arguments import argument
-from mcp_sim.plans.records.filters import field_value
-from mcp_sim.plans.records.ordering import Row
+from mcp_sim.plans.records.filters import Row, field_value
 from mcp_sim.plans.refusal import invalid, neighbours, not_found
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
@@ -51,7 +50,11 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
     if plan.key is None and by_fields is not None:
         return by_fields
     others, is_addressed = _other_names(tool, plan, entity), _parent_test(tool, plan, entity)
-    is_optional = plan.verb == "get" or (plan.verb == "update" and _has_optional_key(tool, plan))
+    parent, _, last = (plan.key or "").rpartition(".")
+    schema = at(expanded(tool.input_schema), parent) if parent else expanded(tool.input_schema)
+    is_inferred = "key" not in plan.basis or plan.basis["key"].source != "declared"
+    may_lack = is_inferred and last not in required(items(schema) or schema)  # calls may not be refused for that
+    is_optional = plan.verb == "get" or (plan.verb == "update" and may_lack)
 
     def find(turn: Turn) -> Key | Observation:
         asked: Json = name if only else fetch(turn.call.arguments)
@@ -69,14 +72,6 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
         return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))
 
     return find
-
-
-def _has_optional_key(tool: Tool, plan: Plan) -> bool:
-    """Whether calls may leave out the key that was inferred: they may not be refused for that."""
-    parent, _, name = (plan.key or "").rpartition(".")
-    schema = at(expanded(tool.input_schema), parent) if parent else expanded(tool.input_schema)
-    basis = plan.basis.get("key")
-    return (basis is None or basis.source != "declared") and name not in required(items(schema) or schema)
 
 
 def _parent_test(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn, Key], bool]:

@@ -9,8 +9,7 @@ from typing import TypeAlias
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.effects import Effect, Write, clears, effect_without_record
 from mcp_sim.plans.records.field_changes import state_check
-from mcp_sim.plans.records.filters import filter_argument, is_given, matching_rows
-from mcp_sim.plans.records.ordering import Row
+from mcp_sim.plans.records.filters import Row, filter_argument, is_given, matching_rows
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.refusal import conflict, invalid, not_found
 from mcp_sim.types import Change, Key, Observation, Record, Tool, Turn, View
@@ -219,7 +218,9 @@ class _Removal:
                     self._gone |= {at: self._removed(at) for at in rows}
                     pending += rows
                 elif rows and referrer.forbids:
-                    return _reason(referrer, len(rows))
+                    nouns = referrer.entity if len(rows) == 1 else plural(referrer.entity)
+                    noun = nouns.rpartition(".")[2].replace("_", " ")
+                    return f"{len(rows)} {noun} {'refers' if len(rows) == 1 else 'refer'} to it"
         return ""
 
     @property
@@ -228,23 +229,13 @@ class _Removal:
         return (*self._gone.values(), *_puts(self._view, kept))
 
 
-def _reason(referrer: Referrer, count: int) -> str:
-    noun = (referrer.entity if count == 1 else plural(referrer.entity)).rpartition(".")[2].replace("_", " ")
-    return f"{count} {noun} {'refers' if count == 1 else 'refer'} to it"
-
-
 def renamed(view: View, referrers: Sequence[Referrer], key: Key, new_key: Key) -> tuple[Change, ...]:
     """Return the changes that point all links to a new key."""
-    return _rewritten(view, referrers, key, lambda referrer, record: referrer.following(record, key, new_key))
-
-
-def _rewritten(
-    view: View, referrers: Sequence[Referrer], key: Key, rewrite: Callable[[Referrer, Record], Record]
-) -> tuple[Change, ...]:
     touched: dict[Place, Record] = {}
     for referrer in referrers:
         for other, record in referrer.rows(view, key):
-            touched[referrer.entity, other] = rewrite(referrer, touched.get((referrer.entity, other), record))
+            before = touched.get((referrer.entity, other), record)
+            touched[referrer.entity, other] = referrer.following(before, key, new_key)
     return _puts(view, touched)
 
 

@@ -8,22 +8,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal, cast
+from typing import cast
 
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.plans.records.batch_results import can_report_failures, plain_batch
-from mcp_sim.plans.records.filling import Filler
-from mcp_sim.plans.records.result_values import Facts, Fill, Render, example_of, record_value, result_form
+from mcp_sim.plans.records.effects import Facts, Fill, Render, record_value
+from mcp_sim.plans.records.filling import Filler, data_renderer, is_optional
 from mcp_sim.plans.records.selection import Page
 from mcp_sim.plans.records.sentences import DONE, WriteText, confirmation_writer, sentence_writer
-from mcp_sim.plans.refusal import label, value_text
+from mcp_sim.plans.refusal import value_text
 from mcp_sim.plans.rendering.described_results import returns_key
 from mcp_sim.plans.rendering.templates import Scope, template_renderer
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.described_forms import shown_result
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.json_schema.shapes import as_object, is_open, properties
+from mcp_sim.types.json_schema.shapes import (
+    as_list,
+    as_object,
+    is_open,
+    items,
+    main_type,
+    map_of,
+    properties,
+    schema_of,
+)
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.english import last_word, snake
 from mcp_sim.types.plans import Plan
@@ -100,8 +109,7 @@ def _as_text(observation: Observation, place: str) -> Observation:
 
 def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
     bare = tool.output_schema is None and example_of(tool, domain) is None
-    is_one = plan.verb == "create" and plan.each is None
-    if is_one and returns_key(tool.description):
+    if plan.verb == "create" and plan.each is None and returns_key(tool.description):
         alone = _key_alone(tool, plan, domain)
         if alone is not None:
             return alone
@@ -110,28 +118,23 @@ def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
         return worded
     if plan.each is not None and plan.verb in DONE:
         return _batch_result(tool, plan, domain, bare=bare)
-    return (_short_result(tool, plan) if bare else None) or _data_result(tool, plan, domain, bare=bare)
-
-
-def _short_result(tool: Tool, plan: Plan) -> Render | None:
-    """Return what renders a deletion or only a key as text, None for other results."""
-    if plan.verb == "delete" and tool.prose:
-        return _sentence_result(plan)
-    if plan.envelope.key != "":
-        return None
-    return lambda facts: Observation(ToolResult(value_text(facts.key), form="text"))
-
-
-def _data_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Render:
-    whole = plan.envelope.shows.get("") if bare else None
-    if whole:
-        return _bare_result(record_value(whole))
-    fill, form = Filler(tool, plan, domain).filled(result_form(tool, plan, domain), ""), _form(tool)
+    if bare and plan.envelope.key == "":
+        return lambda facts: Observation(ToolResult(value_text(facts.key), form="text"))
+    if bare and plan.envelope.shows.get(""):
+        return _bare_result(record_value(plan.envelope.shows[""]))
+    fill = Filler(tool, plan, domain).filled(result_form(tool, plan, domain), "")
     asked = _asked_key(tool, plan, domain) if plan.verb == "create" and not _shows_fields(tool, domain) else None
     if asked is None:
-        return lambda facts: Observation(ToolResult(fill(facts), form=form))
+        return data_renderer(tool, fill)
     key = domain.entities[plan.entity or ""].key
-    return lambda facts: Observation(ToolResult(_with_key_named(fill(facts), key, asked), form=form))
+
+    def fill_with_key(facts: Facts) -> Json:
+        """Return a record that also shows its key under the name by which tools ask for it."""
+        value = fill(facts)
+        record = as_object(value)
+        return {asked: record[key], **record} if key in record else value
+
+    return data_renderer(tool, fill_with_key)
 
 
 def _shows_fields(tool: Tool, domain: Domain) -> bool:
@@ -156,16 +159,6 @@ def _asked_key(tool: Tool, plan: Plan, domain: Domain) -> str | None:
     is_taken = any(linked in map(snake, properties(other.input_schema)) for other in mine.values())
     name = names.most_common(1)[0][0].rpartition(".")[2] if names else linked if is_taken else entity.key
     return name if last_word(name) == last_word(entity.key) == "id" and name not in entity.fields else None
-
-
-def _with_key_named(value: Json, key: str, name: str) -> Json:
-    """Return a record that also shows its key under the name by which tools ask for it."""
-    record = as_object(value)
-    return {name: record[key], **record} if key in record else value
-
-
-def _form(tool: Tool) -> Literal["json", "structured"]:
-    return "json" if tool.output_schema is None else "structured"
 
 
 def _key_alone(tool: Tool, plan: Plan, domain: Domain) -> Render | None:
@@ -203,7 +196,7 @@ def _words_renderer(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Re
 
 def _writer(tool: Tool, plan: Plan, domain: Domain, place: str | None, *, bare: bool) -> WriteText | None:
     """Return what words the results of a tool, None if it answers with data."""
-    in_words = bare and plan.envelope.key != "" and tool.prose
+    in_words = bare and tool.prose and (plan.envelope.key != "" or plan.verb == "delete")
     in_place = place is not None and snake(place) in TEXT_NAMES
     if not (in_words or in_place) or (place or "") in plan.envelope.shows:
         return None
@@ -225,16 +218,73 @@ def _batch_result(tool: Tool, plan: Plan, domain: Domain, *, bare: bool) -> Rend
     entity = domain.entities[plan.entity or ""]
     filler = Filler(tool, plan, domain)
     fill = plain_batch(plan, entity) if bare else filler.filled(result_form(tool, plan, domain), "")
-    form = _form(tool)
 
-    def render(facts: Facts) -> Observation:
+    def fill_batch(facts: Facts) -> Json:
         done = [(effect.key, effect.record) for _, effect in facts.batch.done] if facts.batch is not None else []
-        value = fill(replace(facts, page=Page(done, len(done))))
-        return Observation(ToolResult(value, form=form))
+        return fill(replace(facts, page=Page(done, len(done))))
 
-    return render
+    return data_renderer(tool, fill_batch)
 
 
-def _sentence_result(plan: Plan) -> Render:
-    name = label(plan.entity or "")
-    return lambda facts: Observation(ToolResult(f"{name} {value_text(facts.key)} deleted", form="text"))
+# schemas --------------------------------------------------------------------------------------------------------------
+
+
+def result_form(tool: Tool, plan: Plan, domain: Domain) -> Record:
+    """Return the schema of a tool's results: the output schema if it is specific, else that of an example.
+
+    Without both, it is what the description shows, else a plain schema of the plan's envelope.
+    """
+    declared = result_schema(tool) if tool.output_schema is not None else None
+    if declared is not None and _is_confirmation(declared, plan, domain):
+        return {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}
+    if declared is not None and not is_open(declared):
+        return declared
+    example = example_of(tool, domain)
+    if example is not None:
+        return schema_of(example)
+    return shown_result(tool.description) or _plain_schema(plan)
+
+
+def _is_confirmation(schema: Record, plan: Plan, domain: Domain) -> bool:
+    """Return whether a write returns a mapping of texts that cannot be its record."""
+    if plan.verb not in {"create", "update", "delete"} or main_type(map_of(schema)) != "string":
+        return False
+    fields = domain.entities[plan.entity or ""].fields.values()
+    return plan.verb == "delete" or any(main_type(field.schema) != "string" for field in fields if not field.hidden)
+
+
+def example_of(tool: Tool, domain: Domain) -> Json:
+    """Return the first recorded result of a tool that is an object or a list, or None."""
+    values = [example for example in domain.examples if not example.is_blocks]
+    results: list[Json] = [example.result for example in values if example.tool in {tool.id, tool.name}]
+    return next((value for value in results if as_object(value) or as_list(value)), None)
+
+
+def _plain_schema(plan: Plan) -> Record:
+    envelope = plan.envelope
+    if plan.verb == "delete" and envelope.key and envelope.success:
+        return {"type": "object", "properties": {envelope.success: {"type": "boolean"}, envelope.key: {}}}
+    rows: Record = {"type": "array", "items": {"type": "object"}}
+    if envelope.rows == "":
+        return rows
+    parts: Record = {} if envelope.rows is None else {envelope.rows: rows}
+    if envelope.total is not None:
+        parts[envelope.total] = {"type": "integer"}
+    if plan.paging.cursor and envelope.cursor is not None:
+        parts[envelope.cursor] = {"type": ["string", "null"]}
+    return {"type": "object", **({"properties": parts, "required": [*parts]} if parts else {})}
+
+
+def required_by_default(schema: Record) -> Record:
+    """Return the schema with all properties required that are not described as optional.
+
+    Objects that declare `required` are kept.
+    """
+    parts = {name: required_by_default(subschema) for name, subschema in properties(schema).items()}
+    needed = schema.get("required", [name for name, subschema in parts.items() if not is_optional(subschema)])
+    inner = required_by_default(items(schema)) if items(schema) else None
+    return {
+        **schema,
+        **({"properties": parts, "required": needed} if parts else {}),
+        **({"items": inner} if inner is not None else {}),
+    }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
+from mcp_sim.plans.records.effects import Facts
 from mcp_sim.plans.records.projection import projector
-from mcp_sim.plans.records.result_values import Facts
 from mcp_sim.plans.refusal import label, noun, value_text
-from mcp_sim.types import Json, Record, View
+from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import encode
@@ -25,24 +25,26 @@ def sentence_writer(plan: Plan, entity: Entity) -> WriteText:
     """Return what describes the outcome of a call with all fields."""
     show = projector(entity, {})
 
-    def record_of(record: Record, view: View) -> Record:
-        return as_object(show(record, view))
+    def record_of(record: Record) -> Record:
+        return as_object(show(record))
 
     if plan.verb in {"list", "search"}:
         return lambda facts: _listed(facts, entity, record_of)
-    done = DONE.get(plan.verb)
+    if plan.verb not in DONE:
+        return lambda facts: "\n".join(_lines(record_of(facts.record or {})))
+    head = _head(plan, entity)
     if plan.verb == "delete":
-        return lambda facts: f"{label(entity.name)} {value_text(facts.key)} {done}"
-    if done is None:
-        return lambda facts: "\n".join(_lines(record_of(facts.record or {}, facts.view)))
-
-    named = "" if entity.singleton else " {}"
+        return lambda facts: head.format(value_text(facts.key))
 
     def write_text(facts: Facts) -> str:
-        head = f"{label(entity.name)}{named.format(value_text(facts.key))} {done} successfully"
-        return "\n".join([head, *_lines(record_of(facts.record or {}, facts.view))])
+        return "\n".join([f"{head.format(value_text(facts.key))} successfully", *_lines(record_of(facts.record or {}))])
 
     return write_text
+
+
+def _head(plan: Plan, entity: Entity) -> str:
+    """Return the beginning of a sentence about a write, with a place for the key: `Task {} created`."""
+    return f"{label(entity.name)}{'' if entity.singleton else ' {}'} {DONE[plan.verb]}"
 
 
 def found_writer(plan: Plan, entity: Entity) -> WriteText:
@@ -54,11 +56,10 @@ def found_writer(plan: Plan, entity: Entity) -> WriteText:
 
 def confirmation_writer(plan: Plan, entity: Entity) -> WriteText:
     """Return what confirms a write in one sentence, with the name of the record."""
-    done, name = DONE[plan.verb], name_field(entity)
-    head = label(entity.name) if entity.singleton else f"{label(entity.name)} {{}}"
+    head, name = _head(plan, entity), name_field(entity)
 
     def write_text(facts: Facts) -> str:
-        sentence = f"{head.format(value_text(facts.key))} {done} successfully"
+        sentence = f"{head.format(value_text(facts.key))} successfully"
         called = (facts.record or {}).get(name or "")
         return f"{sentence}: {called}" if isinstance(called, str) and called else sentence
 
@@ -67,13 +68,16 @@ def confirmation_writer(plan: Plan, entity: Entity) -> WriteText:
 
 def nothing_found(entity: Entity) -> str:
     """Return the sentence for an empty list: `No tasks found`."""
-    return f"No {plural(noun(entity.name).replace(' ', '_')).replace('_', ' ')} found"
+    return f"No {_plural_noun(entity)} found"
 
 
 def counted(count: int, entity: Entity) -> str:
     """Return the number with its noun: `1 task`, `3 tasks`."""
-    single = noun(entity.name)
-    return f"{count} {single if count == 1 else plural(single.replace(' ', '_')).replace('_', ' ')}"
+    return f"{count} {noun(entity.name) if count == 1 else _plural_noun(entity)}"
+
+
+def _plural_noun(entity: Entity) -> str:
+    return plural(noun(entity.name).replace(" ", "_")).replace("_", " ")
 
 
 def name_field(entity: Entity) -> str | None:
@@ -96,12 +100,12 @@ def _lines(record: Record) -> Iterator[str]:
     return (f"{label(snake(name))}: {written(value)}" for name, value in record.items() if value is not None)
 
 
-def _listed(facts: Facts, entity: Entity, show: Callable[[Record, View], Record]) -> str:
+def _listed(facts: Facts, entity: Entity, show: Callable[[Record], Record]) -> str:
     page = facts.page
     if not page.rows:
         return nothing_found(entity)
     more = f" (showing {page.offset + 1}-{page.offset + len(page.rows)})" if len(page.rows) < page.total else ""
-    rows = [_row(key, show(record, facts.view), entity) for key, record in page.rows]
+    rows = [_row(key, show(record), entity) for key, record in page.rows]
     return "\n".join([f"Found {counted(page.total, entity)}{more}:", *rows])
 
 

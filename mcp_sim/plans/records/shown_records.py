@@ -15,7 +15,7 @@ from mcp_sim.generate.missing_records import generate_record
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.plans.records.accepted_keys import may_be_key
 from mcp_sim.types import Change, Json, Record, ToolResult, Transition, Turn
-from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import Key, Path, leaves, value_at
@@ -115,7 +115,8 @@ def _absorbed(
     for mention in shown:
         entity, key = mention.entity, mention.key
         place = (entity.name, str(key))
-        if entity.name in domain.settled or place in known or str(key) in sent or not _is_plain(key):
+        is_plain = isinstance(key, str | int) and not isinstance(key, bool) and key != ""
+        if entity.name in domain.settled or place in known or str(key) in sent or not is_plain:
             continue
         is_held = _is_held(turn, [entity.name], key)  # first, since it is so for most rows of a list
         if not is_held and not may_be_key(entity, key):
@@ -127,7 +128,8 @@ def _absorbed(
             fields = {
                 name: field for name, field in entity.fields.items() if field.link is None and name in mention.body
             }
-            held = {name: value for name, field in fields.items() if _fits(field, value := mention.body[name])}
+            body = mention.body
+            held = {name: body[name] for name, field in fields.items() if validity_test(field.schema)(body[name])}
             record = generate_record(turn, entity, key, invent, held)
             changes.append(Change("put", entity.name, key, record, expected=0))
         if len(changes) == _MOST:
@@ -140,13 +142,5 @@ def _names_key(path: Path, names: Names) -> bool:
     return is_id(name) or names.entity_of(name) is not None or names.named_by(name) is not None
 
 
-def _is_plain(key: Json) -> bool:
-    return isinstance(key, str | int) and not isinstance(key, bool) and key != ""
-
-
 def _is_held(turn: Turn, entities: Iterable[str], key: Key) -> bool:
     return any(find_key(turn.view, name, key) is not None for name in entities)
-
-
-def _fits(field: Field, value: Json) -> bool:
-    return validity_test(field.schema)(value)

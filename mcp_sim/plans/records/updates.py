@@ -161,12 +161,9 @@ def _key_changer(
         gone = Change("remove", name, key, expected=turn.view.version(name, key))
         follow = renamed(turn.view, others, key, new_key)
         own = [change for change in follow if (change.entity, change.key) == (name, key)]
-        put = replace(put, record={**record, **_links_to_itself(own, record, entity)})
+        links = [link for link, field in entity.fields.items() if field.link == name]
+        to_itself = {link: (change.record or {}).get(link, record.get(link)) for change in own for link in links}
+        put = replace(put, record={**record, **to_itself})
         return Effect(new_key, put.record or {}, (put, gone, *(change for change in follow if change not in own)))
 
     return rename
-
-
-def _links_to_itself(own: list[Change], record: Record, entity: Entity) -> Record:
-    links = [name for name, field in entity.fields.items() if field.link == entity.name]
-    return {name: (change.record or {}).get(name, record.get(name)) for change in own for name in links}

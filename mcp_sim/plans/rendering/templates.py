@@ -191,14 +191,10 @@ def filled_parts(template: ResultTemplate, scope: Scope) -> str:
             rows = [fill_text(piece.row, scope.of_row(number, row)) for number, row in enumerate(scope.rows, 1)]
             lines += [piece.between.join(rows)] if rows else []
         else:
-            lines += _kept_lines(piece, scope)
+            # DOC Return a part with its slots filled; nothing if it is optional as a whole, and left out.
+            text = fill_text(piece, scope)
+            lines += [] if not text and OPTIONAL.fullmatch(piece) is not None else [text]
     return "\n".join(lines)
-
-
-def _kept_lines(line: str, scope: Scope) -> list[str]:
-    """Return a part with its slots filled; nothing if it is optional as a whole, and left out."""
-    text = fill_text(line, scope)
-    return [] if not text and OPTIONAL.fullmatch(line) is not None else [text]
 
 
 def fill_text(text: str, scope: Scope) -> str:

@@ -5,7 +5,7 @@ Results repeat given facts: fields of entities with a single record."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias, cast
@@ -16,7 +16,7 @@ from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.acknowledgements import acknowledged_data, acknowledgement
 from mcp_sim.plans.infer.keys import noun_of_key
 from mcp_sim.plans.records.projection import SECRETS
-from mcp_sim.plans.records.result_values import required_by_default
+from mcp_sim.plans.records.results import required_by_default
 from mcp_sim.plans.records.selection import existence_check
 from mcp_sim.plans.rendering.templates import Scope, template_renderer
 from mcp_sim.plans.schema_only.computed_values import computation_of
@@ -60,12 +60,14 @@ class SchemaOnly(Backend):
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         answer = _computed(tool, self._compile(tool, domain))
         missing = existence_check(tool, _named_entities(tool, domain), domain)
-        if plan.result:
-            answer = _declared_result(tool, plan, answer)
+        render = template_renderer(tool, plan.result) if plan.result else None
 
         def checked(turn: Turn, invent: Invent) -> Transition:
             refused = missing(turn)
-            return answer(turn, invent) if refused is None else Transition(refused)
+            if refused is not None:
+                return Transition(refused)
+            declared = None if render is None else render(Scope(turn.call.arguments, turn.now, turn.start))
+            return answer(turn, invent) if declared is None else Transition(declared)
 
         return checked
 
@@ -83,8 +85,7 @@ class SchemaOnly(Backend):
             return _promised(tool, place, domain)
         form = "json" if tool.output_schema is None else "structured"
         make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
-        tests = dict(_tests({name: subschema for name, subschema in properties(schema).items() if name in asked}))
-
+        echo = _echoing({name: subschema for name, subschema in properties(schema).items() if name in asked})
         repeat, digest = _with_given_facts(schema, domain), typed_digest(tool, schema, domain)
         counts_guesses, embed = rests_on_guesses(tool, domain), embedder(domain)
 
@@ -92,7 +93,7 @@ class SchemaOnly(Backend):
             chance = chance_of(turn.draws.seed, turn.draws.scope)
             value = make(chance, {}, Moment(turn.start, turn.start))
             value = repeat(turn.view, with_known_records(embed, turn, "", schema, value))
-            value = _echoing(value, turn.call.arguments, tests)
+            value = echo(value, turn.call.arguments)
             computed = digest(turn) if digest is not None else {}
             value = {**as_object(value), **computed} if computed else value
             is_guessed = counts_guesses(turn) or not {*properties(schema)} <= {*computed, *turn.call.arguments}
@@ -120,17 +121,6 @@ def _computed(tool: Tool, usual: Answer) -> Answer:
     return answer
 
 
-def _declared_result(tool: Tool, plan: Plan, usual: Answer) -> Answer:
-    """Return the answer with the results that a spec declares; others have the inferred form."""
-    render = template_renderer(tool, plan.result)
-
-    def answer(turn: Turn, invent: Invent) -> Transition:
-        shown = render(Scope(turn.call.arguments, turn.now, turn.start))
-        return usual(turn, invent) if shown is None else Transition(shown)
-
-    return answer
-
-
 def _named_entities(tool: Tool, domain: Domain) -> dict[str, str]:
     """Return the arguments that are ids of records, with their entities."""
     ids = {name: noun_of_key(name) for name in properties(expanded(tool.input_schema)) if last_word(name) == "id"}
@@ -154,9 +144,8 @@ def _promised(tool: Tool, place: str | None, domain: Domain) -> Answer:
     if result is None:
         confirm = (acknowledgement if is_text else acknowledged_data)(tool.name, tool.description)
         return lambda turn, _invent: _result(confirm(turn.call.arguments), place, form)
-    if is_text:
-        return lambda turn, _invent: replace(_result(as_sentences(result(turn)), place), guessed=True)
-    return lambda turn, _invent: replace(_result(result(turn), place, form), guessed=True)
+    word = as_sentences if is_text else dict[str, Json]
+    return lambda turn, _invent: replace(_result(word(result(turn)), place, form), guessed=True)
 
 
 def _shows_nothing(schema: Record) -> bool:
@@ -180,25 +169,23 @@ def _schema(tool: Tool, domain: Domain) -> Record | None:
     return next((schema_of(result) for result in examples if isinstance(result, dict | list)), None)
 
 
-def _echoing(value: Json, arguments: Record, tests: Mapping[str, Validator]) -> Json:
-    """Return the value with the arguments that its properties are named after, if their schemas allow them."""
-    given = {
-        name: arguments[name]
-        for name, test in tests.items()
-        if name in arguments and _is_allowed(arguments[name], test)
-    }
-    return {**as_object(value), **given} if given else value
-
-
-def _is_allowed(value: Json, test: Validator) -> bool:
-    return fitting_type(value, test.schema) and not test.problems(value)
-
-
-def _tests(parts: Mapping[str, Record]) -> Iterator[tuple[str, Validator]]:
-    """Yield the validators of the properties whose schemas are self-contained."""
-    for name, value in parts.items():
+def _echoing(parts: Mapping[str, Record]) -> Callable[[Json, Record], Json]:
+    """Return what repeats the arguments that properties are named after, if their schemas, self-contained, allow it."""
+    tests = dict[str, Validator]()
+    for name, schema in parts.items():
         with suppress(ValueError):
-            yield name, Validator(value)
+            tests[name] = Validator(schema)
+
+    def echo(value: Json, arguments: Record) -> Json:
+        asked = {name: arguments[name] for name in tests if name in arguments}
+        given = {
+            name: held
+            for name, held in asked.items()
+            if fitting_type(held, tests[name].schema) and not tests[name].problems(held)
+        }
+        return {**as_object(value), **given} if given else value
+
+    return echo
 
 
 class _Fact(NamedTuple):
@@ -242,12 +229,9 @@ def _with_facts(schema: Record, value: Json, facts: Mapping[str, _Fact], view: V
         for name, inner_value in parts.items()
         if name in body
     }
-    return {
-        **body,
-        **inner,
-        **{name: inner_value for name, inner_value in values.items() if _fits(inner_value, parts[name])},
+    fitting = {
+        name: held
+        for name, held in values.items()
+        if held is not None and fitting_type(held, parts[name]) and held in (constants(parts[name]) or [held])
     }
-
-
-def _fits(value: Json, schema: Record) -> bool:
-    return value is not None and fitting_type(value, schema) and value in (constants(schema) or [value])
+    return {**body, **inner, **fitting}

@@ -25,7 +25,7 @@ from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, classify_verb, find_desc
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
 from mcp_sim.types.lexicon.english import is_plural, plural, singular, snake, words
 from mcp_sim.types.record_kinds.usual_fields import (
     acts,
@@ -63,7 +63,13 @@ def plausible_result(tool: Tool) -> Result | None:
         return None
     makers = {name: value_maker(tool.name, name, schema) for name, schema in promise.fields.items()}
     subject = " ".join(words(last_segment(tool.name))[1:]) or tool.name
-    settle = adjustments(_entity(tool, promise))
+    given = {singular(snake(name)): items(schema) or schema for name, schema in properties(tool.input_schema).items()}
+    usual = {
+        name: {"type": schema["type"]} if main_type(schema) in {"integer", "number"} else schema  # without usual bounds
+        for name, schema in promise.fields.items()
+    }
+    schemas: dict[str, Record] = {**given, **usual}
+    settle = adjustments(Entity(tool.name, fields={name: Field(name, schema) for name, schema in schemas.items()}))
 
     def result(turn: Turn) -> Record:
         arguments = turn.call.arguments
@@ -73,25 +79,12 @@ def plausible_result(tool: Tool) -> Result | None:
     return result
 
 
-def _entity(tool: Tool, promise: _Promise) -> Entity:
-    """Return what a result is like: its fields, and the arguments that they depend on."""
-    given = {singular(snake(name)): items(schema) or schema for name, schema in properties(tool.input_schema).items()}
-    usual = {name: _unbounded(schema) for name, schema in promise.fields.items()}
-    schemas: dict[str, Record] = {**given, **usual}
-    return Entity(tool.name, fields={name: Field(name, schema) for name, schema in schemas.items()})
-
-
 def main_argument(arguments: Record) -> str:
     """Return the text that a call is about: its query or its first text, else its first value."""
     texts = {name: value for name, value in arguments.items() if isinstance(value, str) and is_repeated(name, "")}
     asked = next((value for name, value in texts.items() if snake(name) in QUERIES), next(iter(texts.values()), ""))
     values = (str(value) for name, value in arguments.items() if is_repeated(name, value))
     return " ".join((asked or next(values, "")).split())[:_LONGEST_TOPIC]
-
-
-def _unbounded(schema: Record) -> Record:
-    """Return the schema of a number without its usual bounds."""
-    return {"type": schema["type"]} if main_type(schema) in {"integer", "number"} else schema
 
 
 class _About:
@@ -151,17 +144,12 @@ class _About:
             case "array" if items(schema) == {"type": "string"}:
                 return [self._title(at) for at in range(_ROWS)]
             case _:
-                return self._converted(name) or self._makers[name](chance, record, self._moment)
-
-    def _converted(self, name: str) -> Json:
-        """Return the only number among the arguments, converted; None if there is no such number."""
-        numbers = [value for value in self._arguments.values() if isinstance(value, int | float)]
-        return round(numbers[0] * self._factor(), 2) if name in _CONVERTED and len(numbers) == 1 else None
-
-    def _factor(self) -> float:
-        """Return the factor of a conversion: it depends on what is converted into what, not on the amount."""
-        texts = [value for value in self._arguments.values() if isinstance(value, str)]
-        return round(0.5 + chance_of(self._turn.draws.seed, "factor", *texts).unit(), 4)
+                numbers = [value for value in self._arguments.values() if isinstance(value, int | float)]
+                if name in _CONVERTED and len(numbers) == 1 and numbers[0]:
+                    texts = [value for value in self._arguments.values() if isinstance(value, str)]
+                    factor = round(0.5 + chance_of(self._turn.draws.seed, "factor", *texts).unit(), 4)
+                    return round(numbers[0] * factor, 2)  # what is converted into what decides, not the amount
+                return self._makers[name](chance, record, self._moment)
 
     def _text(self, chance: Chance) -> str:
         sentences = word_list("pages", "sentences")
@@ -188,12 +176,8 @@ def asked_items(arguments: Record) -> list[Record]:
     }
     if not asked or not all(asked.values()):
         return []
-    ways = product(*([_named(name, item) for item in value] for name, value in asked.items()))
+    ways = product(*([as_object(item) or {name: item} for item in value] for name, value in asked.items()))
     return [{name: value for row in way for name, value in row.items()} for way in islice(ways, _MOST_ROWS)]
-
-
-def _named(name: str, value: Json) -> Record:
-    return cast("Record", value) if isinstance(value, dict) else {name: value}
 
 
 def _is_echoed(name: str, value: Json) -> bool:
@@ -238,11 +222,13 @@ class _Promise:
 
 def _promise_of(tool: Tool) -> _Promise | None:
     """Return what the result of a tool holds; None if the tool acts on something and promises no data."""
-    parts = words(last_segment(tool.name))
-    verb, nouns = _verb_and_nouns(parts, tool.description)
-    described_verb = find_described_verb(tool.description)
+    parts, described_verb = words(last_segment(tool.name)), find_described_verb(tool.description)
+    place = 0 if parts and verb_fields(parts[0]) else verb_place(parts, described_verb)
+    verb = "" if place is None else parts[place]
+    nouns = parts if place is None else parts[place + 1 :] or parts[:place]
     returned = described_fields(tool.description) if _RETURNS.search(tool.description) else ()
-    if _is_action(verb or described_verb):
+    acted = verb or described_verb
+    if not verb_fields(acted) and (acted in acts() or classify_verb(acted) in _WRITES):
         return _Promise(schemas_of(returned)) if returned else None
     listed = described_fields(tool.description)
     if listed:
@@ -252,20 +238,6 @@ def _promise_of(tool: Tool) -> _Promise | None:
     if usual:
         return _computed(usual, nouns)
     return _looked_up(verb or described_verb, nouns or parts, kind)
-
-
-def _verb_and_nouns(parts: Sequence[str], description: str) -> tuple[str, tuple[str, ...]]:
-    """Return the verb of a name, or '', and its other words."""
-    if not parts:
-        return "", ()
-    place = 0 if verb_fields(parts[0]) else verb_place(tuple(parts), find_described_verb(description))
-    if place is None:
-        return "", tuple(parts)
-    return parts[place], (*parts[place + 1 :],) or (*parts[:place],)
-
-
-def _is_action(verb: str) -> bool:
-    return not verb_fields(verb) and (verb in acts() or classify_verb(verb) in _WRITES)
 
 
 def _computed(usual: Sequence[str], nouns: Sequence[str]) -> _Promise:

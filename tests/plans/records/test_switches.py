@@ -1,4 +1,4 @@
-"""Arguments that say how a write is done, or whether: overwrite, append, mode, draft, confirm; and flags of lists."""
+"""Arguments that say how a write is done, or whether: overwrite, append, mode, confirm; and flags of lists."""
 
 from __future__ import annotations
 
