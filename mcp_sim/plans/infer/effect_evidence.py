@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from mcp_sim.plans.infer.arguments import LIMITS, OPTIONS
+from mcp_sim.plans.infer.arguments import LIMITS
 from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
-from mcp_sim.plans.infer.evidence import CERTAIN, Attribute, Evidence
 from mcp_sim.plans.infer.given_state import Given, Membership
 from mcp_sim.plans.infer.keys import GENERAL_KEYS, key_argument
 from mcp_sim.plans.infer.names import (
@@ -17,31 +16,76 @@ from mcp_sim.plans.infer.names import (
     Words,
     first_nouns,
     last_nouns,
-    last_segment,
     noun_spans,
-    parse_noun_phrase,
 )
-from mcp_sim.plans.infer.verbs import STATES, STRONG, VERBS_OF_RECORDS, WEAK
+from mcp_sim.plans.infer.verbs import STATES, STRONG, WEAK
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
 from mcp_sim.types.lexicon.english import last_word, noun_of_id, plural, singular, snake, words
-from mcp_sim.types.lexicon.terms import table, terms
+from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.plans import Basis, Source
 
 NO_NOUNS = terms("nouns.generic")
 _ATTRIBUTES = terms("nouns.attributes")
 _QUALITIES = _ATTRIBUTES | NO_NOUNS | terms("nouns.facets")
 _DETAILS, _LISTS = terms("nouns.details", "nouns.facets"), terms("phrases.lists")
-_ENTERING = table("verbs.entering")
 _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 """What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
 _T = TypeVar("_T", bound=Hashable)
-_INTO = frozenset({("to",), ("into",), ("from",)})
-_ENVELOPE, _ROWS = terms("results.success"), terms("results.rows")
+_ENVELOPE = terms("results.success")
 _FEWEST_SHOWN = 3
 """Results of fewer properties are alike by chance: an id and a name."""
 _SCALAR, _SHOWING = frozenset({"string", "integer", ""}), frozenset({"create", "get", "list", "search"})
+Attribute = Literal["verb", "entity", "key", "fields", "result"]
+"""What evidence is about: a field of a plan, the fields that arguments set or filter by, or the form of the result."""
+
+CERTAIN = 10.0
+"""The weight of what a spec declares: more than all that can be inferred."""
+
+_MOST, _LEAST = 0.99, 0.05
+"""The bounds of the confidence in what is inferred. No inference is certain, and a verb that a name contradicts stays
+possible."""
+
+
+@frozen
+class Evidence:
+    """A reason to believe that an attribute of a tool has a value; with a negative weight, a reason to doubt it."""
+
+    tool: str
+    """The id of the tool."""
+    attribute: Attribute
+    value: Any
+    weight: float
+    reason: str
+    source: Source = "inferred"
+
+
+def choose(evidence: Iterable[Evidence], attribute: Attribute, otherwise: Any) -> Any:
+    """Return the value of an attribute with the greatest sum of weights, the first of equals.
+
+    `otherwise` is returned if nothing speaks for any value.
+    """
+    sums: dict[Any, float] = defaultdict(float)
+    for reading in evidence:
+        if reading.attribute == attribute:
+            sums[reading.value] += reading.weight
+    best = max(sums, key=lambda value: sums[value], default=otherwise)
+    return best if sums.get(best, 0.0) > 0 else otherwise
+
+
+def supporting(evidence: Iterable[Evidence], attribute: Attribute, value: Any) -> list[Evidence]:
+    """Return the evidence for and against a value of an attribute."""
+    return [reading for reading in evidence if reading.attribute == attribute and reading.value == value]
+
+
+def basis_of(evidence: Sequence[Evidence]) -> Basis:
+    """Return the basis of values that this evidence supports. Its confidence is the sum of the weights, 0 to 1."""
+    certain = any(reading.source == "declared" for reading in evidence)
+    confidence = 1.0 if certain else round(min(_MOST, max(_LEAST, sum(reading.weight for reading in evidence))), 2)
+    reasons = tuple(dict.fromkeys(reading.reason for reading in evidence))
+    return Basis("declared" if certain else "inferred", confidence, reasons)
 
 
 @frozen
@@ -66,15 +110,12 @@ class ToolFacts:
 class ServerFacts:
     """What is known of all tools: the entities of their nouns, those that tools create, and the declared ones.
 
-    `once` are the nouns that only one tool has, `identified` those with ids, `entered` those that tools only add and
-    remove. `tables` has the names of the fields of declared entities.
+    `once` are the nouns that only one tool has, `identified` those with ids.
     """
 
     nouns: Mapping[Words, str]
     once: frozenset[Words]
     identified: frozenset[str]
-    entered: frozenset[Words]
-    tables: Mapping[str, frozenset[str]]
     made: frozenset[str]
     shown: frozenset[str]
     declared: Mapping[str, Entity]
@@ -83,8 +124,6 @@ class ServerFacts:
     """The entities of records with these properties, as results of tools with sure names show them."""
     keys: Mapping[str, str]
     """The entities that tools get by an argument of this name alone, such as `sku`."""
-    contained: frozenset[tuple[str, str]]
-    """Nouns of creates, each with that of a record which they require: `comment` and `issue`."""
 
     @property
     def held(self) -> Container[str]:
@@ -103,16 +142,11 @@ class ServerFacts:
         counts = Counter(parsed.noun for parsed in named)
         nouns = dict(zip(counts, map("_".join, counts), strict=True)) | {words(name): name for name in declared}
         once = {noun for noun, count in counts.items() if count == 1} - {*map(words, declared)}
-        entered = counts.keys() - {name.noun for name in named if name.word not in _ENTERING} - {*map(words, declared)}
-        tables = {
-            entity.name: frozenset(map(snake, entity.fields)) for entity in declared.values() if not entity.singleton
-        }
         ids = frozenset(noun_of_id(snake(name)) for facts in tools for name in properties(facts.input))
-        known = nouns, frozenset(once), ids, frozenset(entered), tables, *_made_and_shown(named), declared, given
-        contained = frozenset(pair for facts in tools for pair in _contained(facts))
+        known = nouns, frozenset(once), ids, *_made_and_shown(named), declared, given
         again = [facts for facts in tools if facts.parsed.noun not in once]
         shapes = _unique(_shapes(tools)) | _unique(_shapes(again))  # `search_catalogue` shows books like `get_book`
-        return ServerFacts(*known, shapes, _unique(_keys(tools)), contained)
+        return ServerFacts(*known, shapes, _unique(_keys(tools)))
 
 
 def _names_records(parsed: ParsedName) -> bool:
@@ -134,9 +168,7 @@ def _shapes(tools: Iterable[ToolFacts]) -> Iterator[tuple[frozenset[str], str]]:
     for facts in tools:
         parsed = facts.parsed
         shape = row_shape(facts.output) if parsed.verb in {"list", "search"} else record_shape(facts.output)
-        is_entered = parsed.word in _ENTERING and parsed.after[:1] in _INTO  # its result may be what is added to
-        is_sure = parsed.verb in _SHOWING and parsed.word in STRONG and _named_owner(facts) is None and not is_entered
-        if shape and parsed.noun and is_sure:
+        if shape and parsed.noun and parsed.verb in _SHOWING and parsed.word in STRONG:
             yield shape, "_".join(parsed.noun)
 
 
@@ -150,31 +182,6 @@ def _keys(tools: Iterable[ToolFacts]) -> Iterator[tuple[str, str]]:
         is_get = facts.parsed.verb == "get" and facts.parsed.sure and bool(facts.parsed.noun)
         if is_get and len(asked) == 1 and snake(asked[0]) not in GENERAL_KEYS:
             yield snake(asked[0]), "_".join(facts.parsed.noun)
-
-
-def _contained(facts: ToolFacts) -> Iterator[tuple[str, str]]:
-    """Yield the noun of a create with that of each record which it requires, unless it only names its own."""
-    noun = "_".join(facts.parsed.noun)
-    if facts.parsed.verb == "create" and not any(_refers_to(noun, name) for name in required(facts.input)):
-        yield from ((noun, noun_of_id(snake(name))) for name in sorted(required(facts.input)))
-
-
-def _refers_to(entity: str, argument: str) -> bool:
-    """Whether an argument is a key that is named after an entity: `song_id`."""
-    schema: Record = {"properties": {argument: {}}, "required": [argument]}
-    return snake(argument) not in GENERAL_KEYS | {entity} and key_argument("update", entity, "id", schema)[1] > 1
-
-
-def _named_owner(facts: ToolFacts) -> str | None:
-    """Return the noun of the record that an argument names and the result shows, if a tool adds something to it.
-
-    `add_mileage(vehicle_id, km)` that returns the vehicle changes a vehicle.
-    """
-    shown, noun = record_shape(facts.output), "_".join(facts.parsed.noun)
-    ids = [snake(name) for name in required(facts.input) if noun_of_id(snake(name)) and snake(name) in shown]
-    is_own = not shown.isdisjoint({"id", f"{noun}_id"}) or noun in shown or f"{noun}_id" in ids
-    is_added = facts.parsed.word in _ENTERING and facts.parsed.verb == "create"
-    return noun_of_id(ids[0]) if is_added and not is_own and len(ids) == 1 else None
 
 
 def record_shape(output: Record) -> frozenset[str]:
@@ -216,48 +223,6 @@ def read_entity(facts: ToolFacts, server: ServerFacts) -> Iterator[Evidence]:
             yield facts.evidence("entity", entity, weight, reason)
 
 
-def _issued(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the entity whose id the result of a create shows first, not its own: `book_flight` makes a booking."""
-    given, own = properties(facts.input), {"id", f"{'_'.join(facts.parsed.noun)}_id"}
-    ids = [snake(name) for name in properties(facts.output) if name not in given and snake(name).endswith("id")]
-    nouns = (words(name.removesuffix("_id")) for name in ids if _may_rename(facts) and own.isdisjoint(ids))
-    return next((server.nouns[noun] for noun in nouns if noun in server.nouns), None)
-
-
-def _owner(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the entity that something without other tools is added to, if the result is such a record."""
-    owner = _named_owner(facts) if facts.parsed.noun in server.once else None
-    return owner if owner in server.nouns.values() and server.shapes.get(record_shape(facts.output)) == owner else None
-
-
-def _collection(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the record that a tool adds another one to, or removes it from: `playlist` of `add_song_to_playlist`.
-
-    The other one exists beside it, or the result is the changed record: its key is all that the tool takes besides.
-    """
-    noun, after = "_".join(facts.parsed.noun), facts.parsed.after
-    owner = server.nouns.get(parse_noun_phrase(after[1:]).noun) if after[:1] in _INTO else None
-    is_part = (noun, owner) in server.contained and server.shapes.get(record_shape(facts.output)) != owner
-    if facts.parsed.word not in _ENTERING or owner is None or is_part:
-        return None
-    names = [snake(name) for name in required(facts.input)]
-    others = [name for name in names if not _refers_to(owner, name)]
-    return owner if len(others) == 1 < len(names) and _refers_to(noun, others[0]) else None
-
-
-def _entry(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return what a verb that is not of records makes: the `score` with an id and a `film_id` of `score_film`.
-
-    Its result has an id of its own, the id of the record that the name is about, and another argument.
-    """
-    shown, names = record_shape(facts.output), [*map(snake, required(facts.input))]
-    ids = [name for name in names if name in shown and noun_of_id(name) in server.nouns.values()]
-    word = singular(next(iter(words(last_segment(facts.tool.name))), ""))
-    if "id" not in shown or not ids or len(shown.intersection(names)) < 2 or word in VERBS_OF_RECORDS:
-        return None
-    return server.shapes.get(shown, word)
-
-
 def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose records the result has the properties of, if the verb of the name is not a sure one."""
     is_sure = facts.parsed.word in STRONG and facts.parsed.noun in server.nouns and facts.parsed.verb != "update"
@@ -268,15 +233,6 @@ def _same_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose records a list has, if no other tool is about its noun: `search_catalogue` of books."""
     is_other = facts.parsed.verb in {"list", "search"} and facts.parsed.noun in server.once
     return server.shapes.get(row_shape(facts.output)) if is_other else None
-
-
-def _with_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the only declared entity that has fields for all arguments of a create, if that of the noun has not."""
-    arguments = {*map(snake, properties(facts.input))} - OPTIONS
-    if len(arguments) < 2 or not _may_rename(facts):
-        return None
-    matching = [name for name, fields in server.tables.items() if arguments <= fields]
-    return matching[0] if len(matching) == 1 else None
 
 
 def _of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -345,11 +301,9 @@ def _is_about(noun: Words, entity: Words) -> bool:
 
 
 def _part_of_noun(facts: ToolFacts, server: ServerFacts) -> Words:
-    """Return the noun without a field at its end, or a state before it: `order` of `order_status`, `open_orders`."""
+    """Return the noun without a field at its end: `order` of `order_status`."""
     noun = facts.parsed.noun
     is_whole = "_".join(noun) in server.declared or "_".join(noun) in server.identified
-    if facts.parsed.verb == "list" and not is_whole and noun[:1] and noun[0] in STATES and noun[1:] in server.nouns:
-        return noun[1:]
     shortens = facts.parsed.verb in {"update", "get"} and not is_whole
     return noun[:-1] if shortens and len(noun) > 1 and noun[-1] in _ATTRIBUTES else noun
 
@@ -359,24 +313,7 @@ def _second_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     noun, nouns = _part_of_noun(facts, server), server.nouns
     if "_".join(facts.parsed.noun) in server.declared or "_".join(facts.parsed.noun) in server.identified:
         return None
-    seconds = (nouns[end] for end in last_nouns(noun[1:]) if end in nouns and noun[: -len(end)] in nouns)
-    return next((entity for entity in seconds if not _is_foreign(facts, server, entity)), None)
-
-
-def _is_foreign(facts: ToolFacts, server: ServerFacts, entity: str) -> bool:
-    """Whether a result has no field of an entity whose key no argument is: the `status` of an account's builds."""
-    shape = record_shape(facts.output) or row_shape(facts.output)
-    known = {name for parts, owner in server.shapes.items() if owner == entity for name in parts}
-    known |= server.tables.get(entity, frozenset())
-    is_disjoint = bool(shape and known) and known.isdisjoint(shape - {"id"})
-    return is_disjoint and key_argument("update", entity, "id", facts.input)[1] < 2
-
-
-def _listed(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the entity at the end of a noun that the result lists: `playlist` of `get_featured_playlists`."""
-    ends = last_nouns(facts.parsed.noun[1:]) if facts.parsed.noun in server.once else ()
-    shown = {*map(snake, properties(facts.output))} - _ROWS
-    return next((server.nouns[end] for end in ends if end in server.nouns and plural("_".join(end)) in shown), None)
+    return next((nouns[end] for end in last_nouns(noun[1:]) if end in nouns and noun[: -len(end)] in nouns), None)
 
 
 def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -387,41 +324,19 @@ def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
     return next((nouns[first] for first in first_nouns(noun) if first in nouns and nouns[first] in keys), None)
 
 
-def _holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the entity whose id is required, if the noun is a value: `task` of `add_label(task_id, label)`.
-
-    No tool lists labels or does anything else with them. Behind `to task`, an `id` or a `name` is that of the task.
-    """
-    noun, after = "_".join(facts.parsed.noun), facts.parsed.after
-    names = {form for name in map(snake, properties(facts.input)) for form in (singular(name), noun_of_id(name))}
-    if facts.parsed.noun not in server.entered or singular(noun) not in names:
-        return None
-    needed = [*map(snake, required_among(properties(facts.input), facts.input))]
-    is_owned = after[:1] in _INTO and not GENERAL_KEYS.isdisjoint(needed)
-    owner = server.nouns.get(parse_noun_phrase(after[1:]).noun) if is_owned else None
-    ids = (words(noun_of_id(name)) for name in needed)
-    return owner or next((server.nouns[id_] for id_ in ids if id_ in server.nouns and id_ != facts.parsed.noun), None)
-
-
 def _keyed(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the entity whose key an update requires, if nothing else is done to its noun: `adjust_stock(sku)`."""
-    if facts.parsed.verb != "update" or facts.parsed.noun not in server.once:
-        return None
-    return next((server.keys[name] for name in map(snake, sorted(required(facts.input))) if name in server.keys), None)
+    """Return the entity whose key an update requires, if nothing else is done to its noun: `adjust_stock(sku)`.
 
-
-def _owner_of_field(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the entity whose key and one of whose fields an update requires: `change_salary(employee_id, salary)`.
-
-    The noun is only in the name of the field, and nothing else is done to it.
+    A key that is only named like one counts if the noun is a field of the record: `change_salary(employee_id, salary)`.
     """
-    noun, needed = facts.parsed.noun, {*map(snake, required(facts.input))}
+    noun, needed = facts.parsed.noun, sorted(map(snake, required(facts.input)))
     if facts.parsed.verb != "update" or noun not in server.once:
         return None
     fields = {name for name in needed if {*noun} <= {*words(singular(name))}}
-    owners = {entity: shape for shape, entity in server.shapes.items() if not fields.isdisjoint(shape)}
-    entities = (server.keys.get(name) or server.nouns.get(words(noun_of_id(name))) for name in sorted(needed))
-    return next((owner for owner in entities if owner in owners), None)
+    owners = {entity for shape, entity in server.shapes.items() if not fields.isdisjoint(shape)}
+    named = (server.nouns.get(words(noun_of_id(name))) for name in needed)
+    known = (server.keys[name] for name in needed if name in server.keys)
+    return next(known, None) or next((entity for entity in named if entity in owners), None)
 
 
 def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -459,21 +374,13 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 
 
 _ENTITY_READERS = (
-    (_collection, "records are added to it or removed from it"),
-    (_owner, "an argument names it, and its result is it"),
-    (_entry, "its result is a new record that refers to another"),
     (_same_shape, "its result is such a record"),
     (_same_rows, "its rows are such records"),
-    (_issued, "it returns the id of such a record"),
     (_of_members, "the given state says which of them belong together"),
-    (_with_fields, "its arguments are the fields of such a record"),
     (_verb_as_noun, "other tools have the verb as their noun"),
     (_declared_in_noun, "its name has a declared entity"),
     (_second_noun, "its name has two entities, and ends with this one"),
-    (_listed, "its result lists such records"),
     (_whole_with_key, "its name begins with it, and an argument is its key"),
-    (_holder_of_value, "its id is required, and the noun of the name is only a value"),
-    (_owner_of_field, "its noun is a field of the record that an argument names"),
     (_keyed, "other tools get such records by this argument"),
     (_whole_noun, "it is the noun of its name"),
     (_in_schemas, "its arguments or its result name it"),
@@ -493,9 +400,7 @@ def read_verb(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Ev
         yield from _verb_of_name(facts)
         yield from _verb_of_shape(facts, server, entity)
         yield from _verb_of_schemas(facts, server, entity)
-        yield from _verb_of_value(facts, server, entity)
-        if _entry(facts, server) == entity:
-            yield facts.evidence("verb", "create", 0.75, "its result has an id that no argument gives")
+        yield from _verb_of_result(facts, server, entity)
 
 
 def _verb_of_name(facts: ToolFacts) -> Iterator[Evidence]:
@@ -528,8 +433,6 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
         weight, reason = (0.55, ", and its result is one") if is_shown else (0.3, "")
         is_noun = not word and len(properties(facts.input)) == 1  # `employee(employee_id)`
         yield facts.evidence("verb", "get" if is_noun else "update", weight, f"it takes the key of a {entity}{reason}")
-    elif facts.parsed.word and _lists_keys(facts.input, entity):
-        yield facts.evidence("verb", "update", 0.45, f"it takes keys of several {plural(entity)}")
     elif entity in server.held and not facts.parsed.word and (facts.parsed.plural or _asks_for_details(facts, score)):
         verb = "list" if facts.parsed.plural else "get"
         yield facts.evidence("verb", verb, 0.55, f"it is named after the given {plural(entity)}")
@@ -540,12 +443,6 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
 def _asks_for_details(facts: ToolFacts, score: int) -> bool:
     """Whether a name without a verb ends with a word like `info`, and an argument names a record."""
     return score >= 2 and last_word(facts.tool.name) in _DETAILS
-
-
-def _lists_keys(schema: Record, entity: str) -> bool:
-    """Whether a list of keys is required: `loan_ids`."""
-    lists = [snake(name) for name in required(schema) if main_type(property_of(schema, name)) == "array"]
-    return any(name in {"ids", f"{entity}_ids"} for name in lists)
 
 
 def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
@@ -577,18 +474,22 @@ def _takes_key(facts: ToolFacts, entity: Entity) -> bool:
     return key_argument("update", entity.name, entity.key, facts.input)[1] >= 2
 
 
-def _verb_of_value(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
-    noun, shown = facts.parsed.noun, record_shape(facts.output)
-    is_shown = server.shapes.get(shown) == entity
-    issued = {"id", f"{entity}_id"} & shown - {*map(snake, properties(facts.input))}
-    is_named = key_argument("update", entity, "id", facts.input)[1] > 1 or _is_about(noun, words(entity))
-    if facts.parsed.verb == "update" and is_shown and issued and not is_named:
+def _verb_of_result(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
+    """Yield evidence where the result is a record: a new one, or one that loses something: `unlink_site_repo`."""
+    parsed, shown = facts.parsed, record_shape(facts.output)
+    if server.shapes.get(shown) != entity:
+        return
+    is_about = _is_about(parsed.noun, words(entity))
+    is_named = is_about or key_argument("update", entity, "id", facts.input)[1] > 1
+    if (
+        parsed.verb == "update"
+        and not is_named
+        and {"id", f"{entity}_id"} & shown - {*map(snake, properties(facts.input))}
+    ):
         yield facts.evidence("verb", "update", -0.1, f"no argument names a {entity}")
         yield facts.evidence("verb", "create", 0.75, f"its result has the id of a {entity}, which no argument gives")
-    is_entered = noun in server.entered and entity != "_".join(noun)
-    takes_away = facts.parsed.verb == "delete" and is_shown and not _is_about(noun, words(entity))
-    if is_entered or takes_away or entity in {_owner(facts, server), _collection(facts, server)}:
-        yield facts.evidence("verb", facts.parsed.verb, -0.1, f"it is not about a {noun[-1]} alone")
+    elif parsed.verb == "delete" and not is_about:
+        yield facts.evidence("verb", "delete", -0.1, f"it is not about a {entity} alone")
         yield facts.evidence("verb", "update", 0.75, f"it changes a {entity}")
 
 

@@ -1,4 +1,8 @@
-"""Entities with their fields, keys and links."""
+"""Entities with their fields, keys and links; which of them are open.
+
+An entity is closed if the scenario or the spec specifies its records, if tools create them, or if they delete what they
+list. Every other entity whose records tools name is open: what is asked of it exists.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from mcp_sim.plans.infer.arguments import QUERIES
 from mcp_sim.plans.infer.entity_keys import is_own_key, key_like
 from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.plans.infer.filters import narrowing_choices
@@ -17,10 +22,12 @@ from mcp_sim.plans.infer.states import find_creation_time, with_initial_value
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, as_object, at, constants, items, main_type, required
+from mcp_sim.types.json_schema.shapes import as_list, as_object, at, constants, items, main_type, properties, required
 from mcp_sim.types.lexicon.english import noun_of_id, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS
+from mcp_sim.types.record_kinds.usual_fields import usual_fields
+from mcp_sim.types.result_schemas import text_place
 from mcp_sim.types.scenario import Example
 
 _ONE = frozenset({"get", "update", "delete"})
@@ -82,7 +89,7 @@ class EntityBuilder:
             for field in self.fields[name].values()
         ]
         if key != "name" and not rows and all(field.name == key or field.link is not None for field in linked):
-            linked.append(Field("name", {"type": "string"}, required=not self._takes_any(mine)))
+            linked.append(Field("name", {"type": "string"}, required=True))
         linked = [field if self._is_resolved(field, rows) else replace(field, link=None) for field in linked]
         choices = self._listed_choices(mine)
         whole = {field.name: _with_choices(field, choices.get(field.name, ()), rows) for field in linked}
@@ -94,10 +101,6 @@ class EntityBuilder:
         }
         given = self.given.entities[name].fields if name in self.given.entities else ()
         return {field: fields[field] for field in dict.fromkeys((*given, *fields)) if field in fields}
-
-    def _takes_any(self, mine: Sequence[ToolFeatures]) -> bool:
-        """Whether callers choose the fields of records."""
-        return any("*" in self.roles[features.tool.id].sets.values() for features in mine)
 
     def _is_resolved(self, field: Field, rows: Sequence[Record]) -> bool:
         """Whether the values in the given records are keys of given records that they link to."""
@@ -247,3 +250,58 @@ def values_in(rows: Iterable[Record], field: str) -> Iterator[Json]:
     """Yield the values of a field in rows, those of lists one by one, and none for null."""
     for value in (row.get(field) for row in rows):
         yield from as_list(value) if isinstance(value, list) else [] if value is None else [value]
+
+
+# open entities --------------------------------------------------------------------------------------------------------
+
+_READS, _LISTS = frozenset({"get", "list", "search"}), frozenset({"list", "search"})
+_NAMING = _READS | {"update"}
+_NAMES = ("title", "name")
+
+
+def find_open_entities(feature_list: Sequence[ToolFeatures], specified: Container[str]) -> dict[str, dict[str, Field]]:
+    """Return the open entities, each with the fields that such records usually have where no result shows any.
+
+    `specified` are the entities whose records or fields are given or declared.
+    """
+    groups = group_by_entity(features for features in feature_list if features.verb not in RECORDLESS)
+    return {name: _usual(mine) for name, mine in groups.items() if name not in specified and _is_open(mine)}
+
+
+def _is_open(feature_list: Sequence[ToolFeatures]) -> bool:
+    """Whether the tools of an entity name its records, and none creates them, nor lists those that it deletes."""
+    verbs = {features.verb for features in feature_list}
+    is_issued = "create" in verbs or ("delete" in verbs and bool(_LISTS & verbs))
+    return not is_issued and all(features.singleton is None for features in feature_list) and bool(_NAMING & verbs)
+
+
+def _usual(feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:
+    """Return the usual fields of an entity, with a text that the words of a search can occur in."""
+    reads = [features for features in feature_list if features.verb in _READS]
+    if any(map(_shows_fields, reads)):
+        return {}
+    schemas: dict[str, Record] = {}
+    for features in reads:
+        schemas = {**usual_fields(features.tool.name, features.tool.description), **schemas}
+    takes_query = any(snake(name) in QUERIES for features in reads for name in properties(features.input))
+    if not schemas or (takes_query and schemas.keys().isdisjoint(_NAMES)):
+        schemas = {"name": {"type": "string"}, **schemas}
+    if schemas.keys() <= {*_NAMES}:
+        schemas["description"] = {"type": "string"}
+    return {name: Field(name, schema, required=True) for name, schema in schemas.items()}
+
+
+def _shows_fields(features: ToolFeatures) -> bool:
+    """Whether a result schema describes more than a text."""
+    tool = features.tool
+    return bool(properties(features.shape)) or (tool.output_schema is not None and text_place(tool) is None)
+
+
+def with_usual_fields(entities: Mapping[str, Entity], feature_list: Sequence[ToolFeatures]) -> dict[str, Entity]:
+    """Return the entities, with usual fields for unknown singletons."""
+    groups = group_by_entity(features for features in feature_list if features.verb in _READS)
+    bare = [
+        entity for entity in entities.values() if entity.singleton and entity.fields.keys() <= {entity.key, *_NAMES}
+    ]
+    usual = {entity.name: _usual(groups.get(entity.name, ())) for entity in bare}
+    return {name: replace(entity, fields=usual.get(name) or entity.fields) for name, entity in entities.items()}

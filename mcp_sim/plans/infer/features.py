@@ -10,9 +10,16 @@ from typing import Any, cast
 
 from mcp_sim.plans.infer.arguments import is_limited, is_paged, last_name
 from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
-from mcp_sim.plans.infer.effect_evidence import ServerFacts, ToolFacts, read_entity, read_verb
+from mcp_sim.plans.infer.effect_evidence import (
+    Evidence,
+    ServerFacts,
+    ToolFacts,
+    choose,
+    read_entity,
+    read_verb,
+    supporting,
+)
 from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
-from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
 from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import ParsedName
@@ -86,8 +93,6 @@ class ToolFeatures:
     def calculates(self, argument: str) -> How | None:
         """Return how an update changes a number by an argument: `add` for a `delta`, `subtract` for what is spent."""
         name, how = last_name(argument), table("verbs.calculating").get(self.parsed.word)
-        if self.enters == "append" and main_type(at(self.input, argument)) in {"integer", "number"}:
-            return "add"  # `add_mileage(vehicle_id, km)`
         if self.verb != "update" or (name not in _CHANGES and (how is None or name not in _AMOUNTS)):
             return None
         return cast("How", how or "add")

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from mcp_sim.plans.infer.entities import EntityBuilder, link_given_keys
+from mcp_sim.plans.infer.entities import EntityBuilder, find_open_entities, link_given_keys, with_usual_fields
 from mcp_sim.plans.infer.features import ToolFeatures, collect_features
 from mcp_sim.plans.infer.fields import collect_shown_fields
 from mcp_sim.plans.infer.given_state import Given, Path, read_given_state
 from mcp_sim.plans.infer.names import ParsedName, parse_tool_names
-from mcp_sim.plans.infer.openness import find_open_entities, with_usual_fields
 from mcp_sim.plans.infer.operations import find_multi_tools, merge_plans, split_tools, variant_overrides
 from mcp_sim.plans.infer.plan_evidence import count_verbs
 from mcp_sim.plans.infer.resolver import Resolver, declares_effect

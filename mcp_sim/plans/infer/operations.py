@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from mcp_sim.plans.infer.names import Words, last_segment, parse_name
-from mcp_sim.plans.infer.verbs import TRANSITIONS
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import constants, properties, required
-from mcp_sim.types.lexicon.english import participle, plural, singular, singular_phrase, snake, words
+from mcp_sim.types.json_schema.shapes import properties, required
+from mcp_sim.types.lexicon.english import plural, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 
-_CHOOSERS, _TOOL_WORDS, _STATES = terms("arguments.chooser"), terms("phrases.tool_words"), terms("fields.state")
+_CHOOSERS, _TOOL_WORDS = terms("arguments.chooser"), terms("phrases.tool_words")
 _READ_ARGUMENTS = terms(
     *(f"arguments.{kind}" for kind in ("query", "limit", "offset", "page", "cursor", "sort", "order"))
 ) - terms("fields.naming")
@@ -61,9 +59,6 @@ def _find_multi_tool(tool: Tool, declared: Mapping[str, Any]) -> MultiTool | Non
 
 def _find_choice(tool: Tool) -> tuple[str, list[str]]:
     """Return the argument that chooses an operation, and its values. '' if the name of the tool has a verb."""
-    decision = next(_decisions(tool), None)
-    if decision is not None:
-        return decision
     if parse_name(_noun_of(tool)).sure:
         return "", []
     for name, schema in properties(tool.input_schema).items():
@@ -82,29 +77,8 @@ def _choices(name: str, schema: Record, tool: Tool) -> list[Json]:
     return choices_of(schema) or choices_of({"description": listed})
 
 
-def _decisions(tool: Tool) -> Iterator[tuple[str, list[str]]]:
-    """Yield the required arguments whose values all change a state: `approve` or `reject` in `review_claim`.
-
-    They are verbs that do, or those of the states that the result shows: `waive` with the status `waived`.
-    """
-    shown = {snake(str(state)) for state in _states_in(expanded(tool.output_schema or {}))}
-    needed = required(tool.input_schema)
-    for name, schema in properties(tool.input_schema).items():
-        values = choices_of(schema) if name in needed else []
-        texts = [value for value in values if isinstance(value, str)]
-        verbs = [text for text in texts if text in TRANSITIONS or participle(text) in shown]
-        if len(verbs) == len(values) >= _MIN_VERBS:
-            yield name, verbs
-
-
-def _states_in(schema: Record) -> Iterator[Json]:
-    for name, inner in properties(schema).items():
-        yield from constants(inner) if snake(name) in _STATES else _states_in(inner)
-
-
 def _noun_of(tool: Tool) -> Words:
-    parts = tuple(word for word in words(last_segment(tool.name)) if word not in _TOOL_WORDS)
-    return parts[1:] if len(parts) > 1 and any(_decisions(tool)) else parts
+    return tuple(word for word in words(last_segment(tool.name)) if word not in _TOOL_WORDS)
 
 
 def _make_variant(tool: Tool, argument: str, value: str) -> Tool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 
-from mcp_sim.plans.infer.evidence import Attribute, Evidence
+from mcp_sim.plans.infer.effect_evidence import Attribute, Evidence
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, RECORDLESS_VERBS, classify_verb
@@ -55,13 +56,6 @@ class PlanFacts:
 
 def read_plan(facts: PlanFacts) -> Iterator[Evidence]:
     """Yield the evidence for and against a plan, besides what chose its verb and its entity."""
-    yield from _from_name(facts)
-    yield from _from_other_tools(facts)
-    yield from _from_arguments(facts)
-    yield from _from_annotations(facts)
-
-
-def _from_name(facts: PlanFacts) -> Iterator[Evidence]:
     parsed, plan = facts.features.parsed, facts.plan
     if facts.features.parsed.status is not None and plan.fixed:
         changed = ", ".join(f"{name} = {json.dumps(value)}" for name, value in plan.fixed.items())
@@ -71,6 +65,19 @@ def _from_name(facts: PlanFacts) -> Iterator[Evidence]:
         yield facts.evidence("verb", 0.05, f"its description begins with '{parsed.described_verb}'")
     if parsed.batch:
         yield facts.evidence("verb", -0.3, "several records at once")
+    yield from _from_other_tools(facts)
+    if plan.verb in {"get", "update", "delete"}:
+        yield facts.evidence("key", *_key_evidence(facts))
+    if plan.verb == "create" and not plan.sets:
+        yield facts.evidence("fields", -0.3, "takes nothing that a record could hold")
+    annotations, is_read = facts.features.tool.annotations, facts.plan.verb in _READS
+    reads = annotations.get("readOnlyHint")
+    if reads is True:
+        yield facts.evidence("verb", *((0.05, "read-only") if is_read else (-0.4, "annotated as read-only")))
+    elif reads is False and is_read:
+        yield facts.evidence("verb", -0.2, "annotated as changing something")
+    elif annotations.get("destructiveHint") is True and facts.plan.verb == "delete":
+        yield facts.evidence("verb", 0.05, "destructive")
 
 
 def _from_other_tools(facts: PlanFacts) -> Iterator[Evidence]:
@@ -82,14 +89,6 @@ def _from_other_tools(facts: PlanFacts) -> Iterator[Evidence]:
     else:
         lists = parsed.word == "list" and parsed.plural
         yield facts.evidence("entity", -0.1 if lists else -0.15, f"only one kind of tool mentions '{name}'")
-
-
-def _from_arguments(facts: PlanFacts) -> Iterator[Evidence]:
-    plan = facts.plan
-    if plan.verb in {"get", "update", "delete"}:
-        yield facts.evidence("key", *_key_evidence(facts))
-    if plan.verb == "create" and not plan.sets:
-        yield facts.evidence("fields", -0.3, "takes nothing that a record could hold")
 
 
 def _key_evidence(facts: PlanFacts) -> tuple[float, str]:
@@ -121,37 +120,22 @@ def _without_key(facts: PlanFacts) -> tuple[float, str]:
     return -0.3, "no argument names the record"
 
 
-def _from_annotations(facts: PlanFacts) -> Iterator[Evidence]:
-    annotations, is_read = facts.features.tool.annotations, facts.plan.verb in _READS
-    reads = annotations.get("readOnlyHint")
-    if reads is True:
-        yield facts.evidence("verb", *((0.05, "read-only") if is_read else (-0.4, "annotated as read-only")))
-    elif reads is False and is_read:
-        yield facts.evidence("verb", -0.2, "annotated as changing something")
-    elif annotations.get("destructiveHint") is True and facts.plan.verb == "delete":
-        yield facts.evidence("verb", 0.05, "destructive")
-
-
 def read_recordless(features: ToolFeatures, *, is_mentioned: bool) -> Iterator[Evidence]:
     """Yield the evidence that a tool touches no records, and that against it.
 
     `is_mentioned`: other tools work on something that its name or its arguments mention.
     """
-    for weight, reason in _weigh_recordless(features, is_mentioned=is_mentioned):
-        yield Evidence(features.tool.id, "verb", "none", weight, reason)
-
-
-def _weigh_recordless(features: ToolFeatures, *, is_mentioned: bool) -> Iterator[tuple[float, str]]:
+    evidence = partial(Evidence, features.tool.id, "verb", "none")
     name, verb, described = features.parsed.word, features.parsed.recordless_verb, features.parsed.described_verb
-    yield 0.35, "the name has no verb of records" if verb or not name else f"'{name}' names no record"
+    yield evidence(0.35, "the name has no verb of records" if verb or not name else f"'{name}' names no record")
     if verb:
-        yield (0.1 if verb in _VAGUE_VERBS else 0.2), f"'{verb}' touches no records"
+        yield evidence(0.1 if verb in _VAGUE_VERBS else 0.2, f"'{verb}' touches no records")
     if described in RECORDLESS_VERBS | INSPECTION_VERBS:
         weight = 0.05 if described in _VAGUE_VERBS else 0.15 if verb else 0.2
-        yield weight, f"its description begins with '{described}'"
+        yield evidence(weight, f"its description begins with '{described}'")
     if is_mentioned:
-        yield -0.1, "other tools work on something it mentions"
+        yield evidence(-0.1, "other tools work on something it mentions")
     else:
-        yield 0.1, "no other tool works on anything it mentions"
+        yield evidence(0.1, "no other tool works on anything it mentions")
     if features.tool.annotations.get("destructiveHint") is True:
-        yield -0.3, "annotated as destructive"
+        yield evidence(-0.3, "annotated as destructive")

@@ -29,8 +29,8 @@ from mcp_sim.plans.infer.states import find_described_state, find_flags
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties, required
-from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake, words
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
 
@@ -42,7 +42,6 @@ _SOURCES, _TARGETS = terms("arguments.source"), terms("arguments.target")
 _CHANGE_TIME = re.compile(r"(last_)?(updated|modified|changed|edited)_(at|on|date|time)|(date|time)_(updated|modified)")
 """The time of the last change, which servers write themselves, whatever a caller sends back."""
 _IDS = frozenset({"id", "uid", "uuid"})
-_NUMBERS = frozenset({"integer", "number"})
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
 _DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of pages",))
 _NO_PAGING = Paging()
@@ -248,8 +247,6 @@ def _with_sets(
     is_other = key != known.key and known.key in properties(features.input)
     is_owner = is_part and key == "id" and key in required(features.input) and not features.is_upsert
     is_named = features.verb == "create" and not is_other and not is_owner and _is_new_key(features, key, score)
-    # A server that takes `14.7` and shows `1/14.7` makes the key itself.
-    is_named = is_named and len(_patterns(known.fields.get(known.key), properties(features.input).get(key or ""))) < 2
     copied, target = _copied(features, known) if features.is_copy else (None, None)
     new_key = key if is_named else target
     kept = _written_leaves(_split(arguments, {key} if is_named or is_owner else {copied, target})[1], features, known)
@@ -259,9 +256,7 @@ def _with_sets(
     sets |= _match_fields(kept, known, is_listed=features.enters is not None)
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
         sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
-    sets |= _lines(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "create" else {}
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
-    sets |= _nearest_fields(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "update" else {}
     left = (path for path, schema in _split(kept, sets)[1].items() if schema.get("format") != "password")
     basis = {**roles.basis, "sets": NAMED}
     return replace(roles, key=copied or roles.key, sets=sets, unexplained=(*roles.unexplained, *left), basis=basis)
@@ -286,47 +281,6 @@ def _copied(features: ToolFeatures, known: KnownFields) -> tuple[str | None, str
     return (key if score > 1 else None), None
 
 
-def _lines(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:
-    """Return the only list of objects that a create takes, and the only one of the record, if they share properties.
-
-    So `items` become the `lines` of an order.
-    """
-    given = {path: schema for path, schema in arguments.items() if _shown_in(schema)}
-    kept = [field for field in known.fields.values() if field.name not in taken and _shown_in(field.schema)]
-    pairs = [(path, field.name) for path, schema in given.items() for field in kept
-             if not _shown_in(schema).isdisjoint(_shown_in(field.schema))]  # fmt: skip
-    return dict(pairs) if len(pairs) == 1 else {}
-
-
-def _nearest_fields(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:
-    """Return the only field that each argument of an update can mean: `status` of a `decision` with the same choices.
-
-    So do `apartment_id` of `to_apartment_id`, and `nights_allocated` of `nights`.
-    """
-    fields = {
-        name: field for name, field in known.named.items() if field.name not in taken and name != snake(known.key)
-    }
-    near = {
-        path: [field.name for name, field in fields.items() if _is_near(last_name(path), schema, name, field)]
-        for path, schema in arguments.items()
-    }
-    return {path: names[0] for path, names in near.items() if len(names) == 1}
-
-
-def _is_near(argument: str, schema: Record, name: str, field: Field) -> bool:
-    """Whether an argument may mean a field of another name: by its choices, or as words of the same type."""
-    if constants(schema):
-        return len(constants(schema)) > 1 and {*map(str, constants(schema))} <= {*map(str, constants(field.schema))}
-    asked, kinds = words(argument), {main_type(schema), main_type(field.schema)}
-    is_target = asked[:1] == ("to",) and words(name) == asked[1:]
-    return len(kinds) == 1 and (is_target or (kinds <= _NUMBERS and {*asked} < {*words(name)}))
-
-
-def _shown_in(schema: Record) -> frozenset[str]:
-    """Return the properties of the objects in a list; empty for other values."""
-    return frozenset(map(snake, properties(items(schema)))) if main_type(schema) == "array" else frozenset()
-
-
 def _changed_number(
     arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields, taken: Container[str]
 ) -> dict[str, str]:
@@ -339,9 +293,6 @@ def _changed_number(
     numbers = [field.name for name, field in known.named.items()
                if main_type(field.schema) in {"integer", "number"} and field.name not in taken
                and name != snake(known.key) and (name in shown or not shown)]  # fmt: skip
-    if len(changes) == 1 and len(numbers) > 1:
-        asked = {*words(snake(last_name(changes[0]))), *features.parsed.noun}
-        numbers = [name for name in numbers if not asked.isdisjoint(words(snake(name)))]
     return {changes[0]: numbers[0]} if len(changes) == len(numbers) == 1 else {}
 
 
@@ -373,7 +324,7 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields, *, is_listed
         field = several or exact or (known.find(named) if named else None)
         if path.endswith("*"):
             setters.setdefault("*", path)
-        elif field is not None and _may_hold(field, leaf, known.key):
+        elif field is not None and (field.name != known.key or main_type(leaf) not in {"object", "array"}):
             setters.setdefault(field.name, path)
     return {path: name for name, path in setters.items()}
 
@@ -383,16 +334,6 @@ def _list_of(argument: str, known: KnownFields) -> Field | None:
     noun = noun_of_id(argument) or argument.removesuffix("_name")
     several = (known.find(plural(singular(name))) for name in (argument, noun))
     return next((field for field in several if field is not None and main_type(field.schema) in {"array", ""}), None)
-
-
-def _may_hold(field: Field, argument: Record, key: str) -> bool:
-    """Whether a field can hold the argument: the key holds no objects, no lists, and no texts of another pattern."""
-    return field.name != key or (main_type(argument) not in {"object", "array"} and len(_patterns(field, argument)) < 2)
-
-
-def _patterns(field: Field | None, argument: Record | None) -> set[str]:
-    schemas = (field.schema if field is not None else {}, argument or {})
-    return {schema["pattern"] for schema in schemas if "pattern" in schema}
 
 
 def _weakest(bases: Iterable[Basis]) -> Basis:

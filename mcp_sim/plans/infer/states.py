@@ -9,7 +9,7 @@ from itertools import islice
 
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.filters import narrowing_choices
-from mcp_sim.plans.infer.verbs import STATES, TRANSITIONS, VERBS_OF_RECORDS
+from mcp_sim.plans.infer.verbs import TRANSITIONS, VERBS_OF_RECORDS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Entity, Field
@@ -131,26 +131,6 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
         return flag
     state = _find_state(word, status, entity.fields[name], rows)
     return {} if state is None else {name: state}
-
-
-def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
-    """Return the flag or the state of the records that a tool like `list_open_tasks` lists, if some have it."""
-    word = next(iter(features.parsed.noun), "")
-    if features.verb != "list" or word not in STATES or word in words(entity.name):
-        return {}
-    flags = {snake(name).removeprefix("is_"): name for name, field in entity.fields.items() if _is_flag(field)}
-    alike = {word}.union(*(states for states in map(frozenset, _STATES_AFTER.values()) if word in states))
-    if flag := next((flags[name] for name in flags if name in alike), None):
-        return {flag: True}
-    held = [(name, value) for row in islice(rows, MAX_ROWS) for name, value in row.items() if snake(name) in _STATES]
-    known = [*((name, value) for name, field in entity.fields.items() for value in choices_of(field.schema)), *held]
-    states = [(name, value) for name, value in known if snake(name) in _STATES and snake(str(value)) in alike]
-    states.sort(key=lambda state: snake(str(state[1])) != word)
-    return dict(states[:1])
-
-
-def _is_flag(field: Field) -> bool:
-    return main_type(field.schema) == "boolean"
 
 
 def _find_state(word: str, status: str | None, field: Field, rows: Sequence[Record]) -> Json:

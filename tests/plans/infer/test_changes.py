@@ -25,35 +25,6 @@ def spec(*tools: Json) -> str:
 TASKS = (tool("create_task", "title", project_id=TEXT), tool("get_task", "task_id"), tool("list_tasks"))
 
 
-async def test_values_that_only_enter_records_are_lists_of_the_record(tmp_path: Path) -> None:
-    tools = spec(*TASKS, tool("add_label", "task_id", "label"), tool("remove_label", "task_id", "label"))
-    async with service(tmp_path, tools, "records: {task: 3}") as sim, sim.open() as world:
-        task = value(await world.call("create_task", {"title": "Paint"}))["id"]
-        for label in ("urgent", "blue"):
-            await world.call("add_label", {"task_id": task, "label": label})
-        assert value(await world.call("get_task", {"task_id": task}))["labels"] == ["urgent", "blue"]
-        value(await world.call("remove_label", {"task_id": task, "label": "urgent"}))
-        assert value(await world.call("get_task", {"task_id": task}))["labels"] == ["blue"]
-        assert "no" in message(await world.call("remove_label", {"task_id": task, "label": "urgent"}))
-
-
-@pytest.mark.parametrize(("owner", "part"), [("todo", "blocker"), ("contact", "segment"), ("recipe", "tag")])
-async def test_a_part_named_behind_its_owner_enters_it_and_leaves_it(owner: str, part: str, tmp_path: Path) -> None:
-    others = [tool(f"note_{verb}", "id") for verb in ("get", "update", "delete", "archive")]
-    mine = [tool(f"{owner}_create", "title"), tool(f"{owner}_get", "id"), tool(f"{owner}_list")]
-    changes = [tool(f"{owner}_{verb}_{part}", "id", part) for verb in ("add", "remove")]
-    async with (
-        service(tmp_path, spec(*others, *mine, *changes), f"records: {{{owner}: 0}}") as sim,
-        sim.open() as world,
-    ):
-        key = value(await world.call(f"{owner}_create", {"title": "Paint"}))["id"]
-        for name in ("blue", "red"):
-            value(await world.call(f"{owner}_add_{part}", {"id": key, part: name}))
-        value(await world.call(f"{owner}_remove_{part}", {"id": key, part: "blue"}))
-        assert value(await world.call(f"{owner}_get", {"id": key}))[f"{part}s"] == ["red"]
-        assert world.view.count(owner) == 1
-
-
 async def test_values_with_tools_of_their_own_are_records(tmp_path: Path) -> None:
     tools = spec(*TASKS, tool("add_label", "task_id", "label"), tool("list_labels"))
     async with service(tmp_path, tools, "records: {task: 3}") as sim, sim.open() as world:

@@ -16,20 +16,6 @@ Json = Any
 STATES = {"type": "string", "enum": ["open", "active", "completed"]}
 
 
-@pytest.mark.parametrize("noun", ["task", "loan", "ticket"])
-@pytest.mark.parametrize("state", STATES["enum"])
-async def test_a_state_before_the_noun_lists_the_records_in_it(tmp_path: Path, noun: str, state: str) -> None:
-    tools = [
-        tool(f"create_{noun}", {"title": STRING, "status": STATES}, "title", "status"),
-        tool(f"list_{state}_{noun}s", {}),
-    ]
-    creates = [(f"create_{noun}", {"title": each, "status": each}) for each in STATES["enum"]]
-    *_, listed = await answers(tmp_path, tools, *creates, (f"list_{state}_{noun}s", {}))
-    rows = value(listed)[f"{noun}s"]
-    assert {row["status"] for row in rows} == {state}
-    assert {row["title"] for row in rows} & {*STATES["enum"]} == {state}
-
-
 def test_a_state_alone_lists_records_of_the_only_entity() -> None:
     tools = domain(
         tool("create_task", {"title": STRING}, "title"),
@@ -135,18 +121,6 @@ def test_a_description_lists_what_a_tool_can_do(about: str, described: str) -> N
     plans = domain(tool("project", {"action": action, "name": STRING}, "action", description=about)).plans
     verbs = {name: plan.verb for name, plan in plans["project"].choices.items()}
     assert verbs == {"create": "create", "list": "list", "get": "get"}
-
-
-def test_adding_one_record_to_another_keeps_the_required_ids() -> None:
-    about = {"type": "string", "enum": ["add", "remove"]}
-    ids = {"epic_id": STRING, "story_id": STRING}
-    plans = domain(
-        tool("create_epic", {"title": STRING}, "title"),
-        tool("create_story", {"title": STRING}, "title"),
-        tool("get_story", {"story_id": STRING}, "story_id"),
-        tool("manage_epic_stories", {"action": about, **ids}, "action", *ids),
-    ).plans
-    assert {plan.key for plan in plans["manage_epic_stories"].choices.values()} == {"story_id"}
 
 
 async def test_ids_have_the_format_of_the_arguments_that_refer_to_them(tmp_path: Path) -> None:
