@@ -184,7 +184,7 @@ def _failures(schema: Record, plan: Plan, entity: Entity) -> Fill:
         rendered |= _report(row, entity, failed.part, key, failed)
         for name, inner in parts.items():
             if name not in rendered:
-                rendered |= {name: failed.inner} if main_type(inner) == "integer" else _fitting(name, key, inner)
+                rendered |= {name: failed.part} if main_type(inner) == "integer" else _fitting(name, key, inner)
         return rendered
 
     if main_type(schema) == "array":
