@@ -142,18 +142,13 @@ class Exchanges:
 
     def callbacks(self, client: RequestingClient | None) -> dict[str, Any]:
         """Return the callbacks for a connection that has the capabilities of a client."""
-        asked: dict[str, Callable[..., Awaitable[Any]]] = {
-            "elicitation/create": self._elicited,
-            "sampling/createMessage": self._sampled,
-            "roots/list": self._rooted,
+        asked: dict[str, tuple[str, Callable[..., Awaitable[Any]]]] = {
+            "elicitation/create": ("elicitation_callback", self._elicited),
+            "sampling/createMessage": ("sampling_callback", self._sampled),
+            "roots/list": ("list_roots_callback", self._rooted),
         }
-        names = {
-            "elicitation/create": "elicitation_callback",
-            "sampling/createMessage": "sampling_callback",
-            "roots/list": "list_roots_callback",
-        }
-        can = [method for method in asked if client is not None and client.can_answer(method, {})]
-        return {"logging_callback": self._logged, **{names[method]: asked[method] for method in can}}
+        can = [pair for method, pair in asked.items() if client is not None and client.can_answer(method, {})]
+        return {"logging_callback": self._logged, **dict(can)}
 
     async def _logged(self, params: Any) -> None:
         """Pass a log message on to all clients whose requests are open: it does not say which it belongs to."""
