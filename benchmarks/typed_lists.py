@@ -87,6 +87,8 @@ LAST_VERBS = re.compile(r"create|add|get|retrieve|list|search|update|patch|delet
 VERSION = re.compile(r"v\d+")
 REMOVES = re.compile(r"(^|.*_)(delete|remove|destroy|cancel|archive|revoke)(_|$)")
 PATH_KEY = re.compile(r"(?<=s)(_[a-z0-9]+){0,2}_id$")  # `_job_id` of `get_jobs_jobId`, a name that is made of a path
+OWN = "own "  # before the name of a record whose id has the vendor's name: the `lago_id` of an invoice
+SHARED = 3  # so many kinds of records have an `owner_id`, too, which is no tool's noun
 NEXT = re.compile(r"_(for|by|of|to|from|in|on|with|and)(_|$).*")
 UNKNOWN = re.compile(r"not.found|no such|(does )?not exist|unknown|404", re.IGNORECASE)
 OPENAPI = re.compile(r"""^\s*\{?\s*["']?(openapi|swagger)["']?\s*:""", re.MULTILINE)
@@ -130,6 +132,7 @@ class Arguments:
         self._compiled: dict[str, tuple[Json, Instances]] = {}
         self._taken, self._gone = set[str](), set[str]()
         self._beside = defaultdict[str, dict[str, Json]](dict)
+        self._holders = defaultdict[str, set[str]](set)
 
     def drawn(self, tool: Json) -> Json:
         """Return arguments that are valid under the inputSchema, None if none were found."""
@@ -170,6 +173,9 @@ class Arguments:
             is_plain = isinstance(inner, str | int) and not isinstance(inner, bool)
             if match and is_plain and str(inner) not in self._gone:
                 self._ids[match[1] or name, match[2]].append(inner)
+                self._holders[match[1] or ""].add(name)
+                if match[1]:
+                    self._ids[f"{OWN}{name}", f"{match[1]}_{match[2]}"].append(inner)
             self.learn(inner, name if snake(key) in wrappers else singular(snake(key)), wrappers)
 
     def belong(self, value: Json, arguments: Json) -> None:
@@ -241,6 +247,10 @@ class Arguments:
         if match is None:
             return None
         noun = noun_of(tool)
+        if match[1] and match[1] not in self._nouns and len(self._holders[match[1]]) >= SHARED:
+            listed = self._ids.get((f"{OWN}{noun}", singular(name)), [])
+            self._taken.update(map(str, chosen := [self._random.choice(listed)] if listed else []))
+            return chosen[0] if chosen else None
         is_mine = is_own(match[1], noun)
         if is_mine and CREATES.match(tool):
             self._new += 1

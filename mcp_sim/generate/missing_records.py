@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -58,7 +59,7 @@ def generate_record(turn: Turn, entity: Entity, key: Key, invent: Invent, known:
             record[field.name] = value
     if entity.open:
         _repeat(turn.view, record, entity, given)
-        _settle(record, entity, given)
+    _settle(record, entity, given)
     return {name: record[name] for name in dict.fromkeys((*entity.fields, *record)) if name in record}
 
 
@@ -76,8 +77,9 @@ def _repeat(view: View, record: Record, entity: Entity, given: Container[str]) -
 
 
 def _settle(record: Record, entity: Entity, given: Container[str]) -> None:
-    """Make generated values agree with each other and with the given ones."""
-    for name, adjust in (*adjustments(entity), *_periods(entity, given), *_stamps(entity)):
+    """Make generated values agree with each other and with the given ones; in a closed entity only its stamps."""
+    settling = (*adjustments(entity), *_periods(entity, given)) if entity.open else ()
+    for name, adjust in (*settling, *_stamps(entity)):
         if name not in given:
             adjust(record)
 
@@ -108,20 +110,16 @@ def _duration_unit(entity: Entity, field: Field) -> float | None:
 
 
 def _stamps(entity: Entity) -> list[tuple[str, Callable[[Record], None]]]:
-    """Return what puts the creation of a record before its known update."""
+    """Return what puts the creation of a record before its update, or the update after a given creation."""
     meanings = {time_meaning(field.name, field.schema): field.name for field in entity.fields.values()}
-    created, updated = meanings.get("created"), meanings.get("updated")
-    return (
-        []
-        if created is None or updated is None
-        else [(created, lambda record: _create_before(record, created, updated))]
-    )
+    created, updated = meanings.get("created", ""), meanings.get("updated", "")
+    return [(name, partial(_at_once, (created, updated), name)) for name in (created, updated) if created and updated]
 
 
-def _create_before(record: Record, created: str, updated: str) -> None:
-    begun, changed = parse_time(record.get(created)), parse_time(record.get(updated))
-    if begun is not None and changed is not None and begun > changed:
-        record[created] = record[updated]
+def _at_once(times: tuple[str, str], changed: str, record: Record) -> None:
+    begun, updated = map(parse_time, map(record.get, times))
+    if begun is not None and updated is not None and begun > updated:
+        record[changed] = record[times[changed == times[0]]]
 
 
 def _on_date(day: str, field: Field) -> Callable[[Record], None]:

@@ -10,6 +10,7 @@ import re
 import string
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
 from itertools import islice
@@ -24,6 +25,7 @@ from mcp_sim.generate.text_fields import text_writer
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import Moment, time_maker
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.formats import RESULT_FORMATS
 from mcp_sim.types.json_schema.validation import compiled, enforceable
 
 _MORE = 4  # repetitions without an upper bound end soon: `\w+` is a word, not a line
@@ -76,9 +78,8 @@ def text_fits(text: str, schema: Record) -> bool:
 def fitted_text(text: str, schema: Record, chance: Chance) -> str:
     """Return the text, changed to satisfy its schema, or another one that matches its pattern."""
     if "pattern" in schema:
-        bounds = schema.get("minLength", 0), schema.get("maxLength", MAX_NUMBER)
         fitting = next((form for form in _forms(text) if text_fits(form, schema)), None)
-        fitting = matching_text(schema["pattern"], chance, *bounds) if fitting is None else fitting
+        fitting = matching_text(schema, chance) if fitting is None else fitting
         return text if fitting is None else fitting
     shortest, longest = min(schema.get("minLength", 0), MAX_LENGTH), schema.get("maxLength", MAX_NUMBER)
     if len(text) < shortest:
@@ -98,21 +99,22 @@ def _forms(text: str) -> Iterator[str]:
     yield re.sub(r"[^A-Z]", "", text.upper())
 
 
-def matching_text(pattern: str, chance: Chance, shortest: int = 0, longest: int = MAX_NUMBER) -> str | None:
-    """Return a text that matches the pattern, None if none was found. Its length is within the bounds if possible."""
-    matched: str | None = None
-    least, more = 0, _MORE
-    try:
-        pattern, is_matched = _form_and_test(pattern)
+def matching_text(schema: Record, chance: Chance) -> str | None:
+    """Return a text that matches the pattern, None if none was found. Its length and format fit if possible."""
+    shortest, longest = schema.get("minLength", 0), schema.get("maxLength", MAX_NUMBER)
+    matched, least, more = cast("str | None", None), 0, _MORE
+    has_format = RESULT_FORMATS.get(schema.get("format", ""), lambda _: True)
+    with suppress(ValueError, IndexError):
+        pattern, is_matched = _form_and_test(schema["pattern"])
         for _ in range(_ATTEMPTS_AROUND if _AROUND.search(pattern) else _ATTEMPTS):
             text = _longer(pattern, _Writer(pattern, chance, least, more).written(), shortest)
             matched = text if is_matched(text) else matched
             if matched is text and shortest <= len(text) <= longest:
-                return text
+                if has_format(text):
+                    return text
+                shortest += len(text) < longest
             more = _MORE if shortest <= len(text) <= longest else max(0, more - 2)
             least = max(0, least + max(0, shortest - len(text)) - max(0, len(text) - longest))
-    except (ValueError, IndexError):
-        return matched
     return matched
 
 

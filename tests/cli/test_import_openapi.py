@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
@@ -14,7 +15,7 @@ from support.work import MOST_GROWTH, counted
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.foreign.openapi import operations
-from mcp_sim.spec.foreign.rest import named_by_paths, resources
+from mcp_sim.spec.foreign.resources import resources
 
 
 def test_operations_become_tools_with_schemas_and_component_schemas_entities(
@@ -23,7 +24,7 @@ def test_operations_become_tools_with_schemas_and_component_schemas_entities(
     assert main(["import", "openapi", petstore(here)]) == 0
     tools = {tool["name"]: tool for tool in value(here / "Pet_Store.tools.json")["tools"]}
     assert list(tools) == [
-        *("listPets", "createPet", "showPet", "changePet", "patch_pets_petId", "removePet", "put_photos_photo_id")
+        *("listPets", "createPet", "showPet", "changePet", "patch_pets_by_petId", "removePet", "put_photos_by_photo_id")
     ]
     assert tools["listPets"]["inputSchema"]["properties"] == {
         "tag": {"type": "string"}, "limit": {"type": "integer", "exclusiveMinimum": 0}
@@ -145,17 +146,136 @@ def test_the_longest_entity_at_the_end_of_a_path_is_meant(here: Path) -> None:
     assert main(["import", "openapi", petstore(here, document)]) == 0
     spec = value(here / "Shop.yaml")
     assert {name: entry["entity"] for name, entry in spec["sim"].items()} == {
-        "get_orders_id": "order", "get_sales_orders_id": "sales_order"
+        "get_orders_by_id": "order", "get_sales_orders_by_id": "sales_order"
     }  # fmt: skip
+
+
+def service(paths: dict[str, dict[str, Any]], schemas: dict[str, Any]) -> Any:
+    """Return a document with the schemas that operations show, by path and method."""
+    document = {**shop([], []), "components": {"schemas": schemas}}
+    for path, shown in paths.items():
+        keys = [{"name": name, "in": "path", "schema": {"type": "string"}} for name in re.findall(r"{(\w+)}", path)]
+        document["paths"][path] = {
+            method: {
+                "parameters": keys,
+                "responses": {"200": {"description": "x", "content": {"application/json": {"schema": schema}}}},
+            }
+            for method, schema in shown.items()
+        }
+    return document
+
+
+def sim_of(here: Path, paths: dict[str, dict[str, Any]], schemas: dict[str, Any]) -> dict[str, Any]:
+    assert main(["import", "openapi", petstore(here, service(paths, schemas))]) == 0
+    return {name: entry.get("entity") for name, entry in value(here / "Shop.yaml").get("sim", {}).items()}
+
+
+def wrapped(**fields: Any) -> Any:
+    return {"type": "object", "properties": fields}
+
+
+ALBUM: Any = {"$ref": "#/components/schemas/MediaObject"}
+ALBUMS: Any = {"type": "array", "items": ALBUM}
+
+
+@pytest.mark.parametrize(
+    ("shown", "listed"),
+    [
+        (ALBUM, ALBUMS),
+        (wrapped(data=ALBUM), wrapped(data=ALBUMS, paging=wrapped(next={"type": "string"}))),
+        (wrapped(id={"type": "string"}, album=ALBUM), wrapped(albums=ALBUMS, errors=ALBUMS)),
+        (RECORD, {"type": "array", "items": RECORD}),
+    ],
+)
+def test_a_record_is_what_its_path_shows_whatever_the_schema_is_called(here: Path, shown: Any, listed: Any) -> None:
+    item: Any = {"get": shown, "put": shown, "delete": {}}
+    paths: Any = {"/v1/albums": {"get": listed, "post": shown}, "/v1/albums/{id}": item, "/v1/new": {"get": listed}}
+    sim = sim_of(here, paths, {"MediaObject": RECORD})
+    names = ("get_albums", "post_albums", "get_albums_by_id", "put_albums_by_id", "delete_albums_by_id")
+    assert sim == dict.fromkeys(names, "album")
+    assert [*value(here / "Shop.yaml")["entities"]] == ["album"]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "fields", "key"),
+    [
+        ("code", "id code", "code"),
+        ("external_album_id", "id external_id", "external_id"),
+        ("album", "name note", "name"),
+        ("albumId", "code id", "id"),
+    ],
+)
+def test_a_record_has_the_key_that_its_path_names(here: Path, parameter: str, fields: str, key: str) -> None:
+    album = wrapped(**{name: {"type": "string"} for name in fields.split()})
+    sim_of(here, {f"/albums/{{{parameter}}}": {"get": album}}, {})
+    assert value(here / "Shop.yaml")["entities"]["album"]["key"] == key
+
+
+def test_the_record_in_a_result_with_other_objects_is_declared(here: Path) -> None:
+    shown = wrapped(problem=wrapped(title={}), sheetLine=wrapped(id={"type": "string"}, note={}))
+    paths = {"/sheets/{sheetId}/lines": {"post": shown}, "/sheets/{sheetId}/lines/{id}": {"get": shown}}
+    sim_of(here, paths, {})
+    sim = value(here / "Shop.yaml")["sim"]
+    assert sim == {
+        "post_sheets_lines": {"verb": "create", "entity": "line", "envelope": {"record": "sheetLine"}},
+        "get_sheets_lines_by_id": {"verb": "get", "entity": "line", "key": "id", "envelope": {"record": "sheetLine"}},
+    }
+
+
+def test_equal_names_in_different_paths_are_different_entities(here: Path) -> None:
+    paths: Any = {
+        "/hosts/{id}": {"get": wrapped(id={"type": "string"}, ip={"type": "string"}, port={"type": "integer"})},
+        "/settings/hosts/{id}": {"get": wrapped(id={"type": "string"}, theme={"type": "string"}, page={}, size={})},
+    }
+    assert sim_of(here, paths, {}) == {"get_hosts_by_id": "host", "get_settings_hosts_by_id": "setting_host"}
+
+
+def test_a_member_that_is_removed_still_exists_and_a_singleton_is_no_list(here: Path) -> None:
+    paths: Any = {
+        "/labels/{id}": {"get": ALBUM, "delete": {}},
+        "/albums/{albumId}/labels/{id}": {"delete": {}},
+        "/config": {"get": wrapped(id={"type": "string"}, theme={})},
+        "/config/{id}": {"get": wrapped(id={"type": "string"}, theme={})},
+    }
+    sim = sim_of(here, paths, {"MediaObject": RECORD})
+    assert sim == dict.fromkeys(("get_labels_by_id", "delete_labels_by_id"), "label")
+
+
+LABELS: Any = {"type": "object", "properties": {"labels": {"type": "array"}, "photos": {"type": "array"}}}
+
+
+@pytest.mark.parametrize(
+    ("body", "shown", "creates"),
+    [
+        ({"$ref": "#/components/schemas/LabelRequest"}, {}, True),
+        (wrapped(label=LABELS), {}, True),
+        (LABELS, wrapped(data=ALBUM), True),
+        ({"$ref": "#/components/schemas/Selection"}, {}, False),
+        (LABELS, wrapped(status={"type": "string"}), False),
+    ],
+)
+def test_a_post_creates_what_its_body_or_its_result_is(here: Path, body: Any, shown: Any, creates: bool) -> None:
+    schemas = {"MediaObject": RECORD, "LabelRequest": LABELS, "Selection": LABELS}
+    document = service({"/labels": {"post": shown}, "/labels/{id}": {"get": ALBUM}}, schemas)
+    document["paths"]["/labels"]["post"]["requestBody"] = {"content": {"application/json": {"schema": body}}}
+    assert main(["import", "openapi", petstore(here, document)]) == 0
+    assert ("post_labels" in value(here / "Shop.yaml")["sim"]) == creates
+
+
+def test_what_fastapi_appends_to_the_name_of_a_function_is_left_out(here: Path) -> None:
+    document = shop(["/api/{kind}/items/{id}"], [])
+    document["paths"]["/api/{kind}/items/{id}"]["get"]["operationId"] = "read_item_api__kind__items__id__get"
+    assert main(["import", "openapi", petstore(here, document)]) == 0
+    assert names(here / "Shop.tools.json") == ["read_item"]
 
 
 def test_the_work_to_find_the_entities_that_paths_name_is_linear() -> None:
     def calls(size: int) -> int:
         names = [f"{first}{second}" for first in "BCDFGHKLMN" for second in ascii_lowercase][:size]
         document = shop([f"/{name.lower()}/{{id}}" for name in names], names)
-        listed, known = [*operations(document, [])], resources(document)
+        listed = [*operations(document, [])]
         with counted() as work:
-            assert named_by_paths(known, listed) == {*known}
+            assert resources(document, listed).shown == {name.lower() for name in names}
         return work.calls
 
     calls(200)

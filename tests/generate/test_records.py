@@ -188,19 +188,25 @@ def test_a_value_is_valid_under_less_usual_schemas(schema: dict[str, Json]) -> N
 )  # fmt: skip
 def test_a_text_is_made_for_a_pattern(pattern: str) -> None:
     for salt in range(50):
-        text = matching_text(pattern, chance_of(salt))
+        text = matching_text({"pattern": pattern}, chance_of(salt))
         assert text is not None
         assert re.search(pattern, text)
 
 
+def test_a_text_for_a_pattern_has_the_format_too() -> None:
+    texts = {matching_text({"pattern": "^urn:", "format": "uri"}, chance_of(salt)) for salt in range(50)}
+    assert "urn:" not in texts  # the official TypeScript client rejects it
+    assert matching_text({"pattern": "^(urn)$", "format": "uri"}, chance_of(1)) == "urn"
+
+
 def test_a_nested_pattern_is_checked_in_reasonable_time() -> None:
-    text = matching_text("^(([a-z])+.)+[A-Z]([a-z])+$", chance_of(1), shortest=200)
+    text = matching_text({"pattern": "^(([a-z])+.)+[A-Z]([a-z])+$", "minLength": 200}, chance_of(1))
     assert text is None or text[-1].islower()
 
 
 @pytest.mark.parametrize("pattern", [r"^(?=.*\d).+$", r"(a)\1", "(", "[z-a]"])
 def test_an_unsupported_pattern_is_refused(pattern: str) -> None:
-    text = matching_text(pattern, chance_of(1))
+    text = matching_text({"pattern": pattern}, chance_of(1))
     assert text is None or re.search(pattern, text)
 
 

@@ -55,6 +55,23 @@ async def test_a_record_may_be_sent_back_as_it_was_shown(tmp_path: Path, noun: s
         assert early["name"] == "Old"
 
 
+async def test_a_record_that_a_call_brings_along_is_not_updated_before_its_creation(tmp_path: Path) -> None:
+    fields = {"id": TEXT, "name": TEXT, "created_at": TIME, "updated_at": TIME}
+    customer = thing("id", "created_at", id=TEXT, name=TEXT, created_at=TIME)
+    tools = [
+        tool("list_customers", output=thing("customers", customers=rows(**fields))),
+        tool("get_customer", needed="id", id=TEXT, output=thing("id", **fields)),
+        tool(
+            "create_invoice", customer=thing(name=TEXT), output=thing("id", "customer", id=TEXT, customer=customer)
+        ),
+    ]  # fmt: skip
+    async with simulator(tmp_path, tools).open() as world:
+        shown = (await answered(world, "create_invoice", customer={"name": "Ada"}))["customer"]
+        brought = await answered(world, "get_customer", id=shown["id"])
+        assert brought["name"] == "Ada"
+        assert brought["updated_at"] >= brought["created_at"] == shown["created_at"]
+
+
 WRAPPERS = ("data", "result", "meta", "payload", "body", "envelope", "reply", "shelf", "output", "found", "x", "info")
 BESIDE: Json = {
     "error": {"type": "boolean"},

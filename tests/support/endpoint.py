@@ -162,7 +162,7 @@ def valid(schema: Body, random: Random) -> Json:
 
 def _text(schema: Body, random: Random) -> str:
     if "pattern" in schema:
-        text = matching_text(schema["pattern"], Chance(random.randbytes(8)))
+        text = matching_text(schema, Chance(random.randbytes(8)))
         assert text is not None, schema
         return text
     least = schema.get("minLength", 0)

@@ -227,7 +227,7 @@ class Walker:
             "uuid": str(UUID(bytes=self.random.randbytes(16), version=4)),
         }
         if "pattern" in spec:
-            return matching_text(spec["pattern"], Chance(self.random.randbytes(8))) or "x"
+            return matching_text(spec, Chance(self.random.randbytes(8))) or "x"
         by_name = {
             "url": formats["uri"],
             "email": formats["email"],

@@ -95,11 +95,11 @@ def _success(document: Record, definition: Record, label: str, doubts: list[str]
 
 
 def _content(document: Record, holder: Record, label: str, doubts: list[str]) -> Json:
-    """Return the schema of a body: of its JSON, else of its form; None without a body."""
+    """Return the schema of a body: of its JSON, its form, or of whatever it is; None without a body."""
     content = _resolved(document, holder.get("content"), label, doubts)
     if not content:
         return None
-    usable = [kind for kind in content if "json" in kind] or [kind for kind in content if "form" in kind]
+    usable = [kind for mark in ("json", "form", "/*") for kind in content if mark in kind]
     if not usable:
         doubts.append(f"{label}: a body of {', '.join(content)} is read as one string")
         return {"type": "string"}
@@ -136,6 +136,32 @@ def tokens_of(reference: str) -> list[str]:
     """Return the tokens of a JSON Pointer in a fragment."""
     pointer = unquote(reference.removeprefix("#"))
     return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+
+
+def fields_of(document: Record, body: Json) -> Record:
+    """Return the properties of an object and of the schemas that compose it, with references kept."""
+    listed = [as_object(schema.get("properties")) for schema in composing(document, body, set())]
+    return {name: schema for fields in listed for name, schema in fields.items()}
+
+
+def composing(document: Record, body: Json, seen: set[str]) -> Iterator[Record]:
+    """Yield the schemas that a schema refers to or joins with `allOf`, each once, then the schema itself."""
+    schema = as_object(body)
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference not in seen:
+        seen.add(reference)
+        yield from composing(document, referred(document, reference), seen)
+    for item in as_list(schema.get("allOf")):
+        yield from composing(document, item, seen)
+    yield schema
+
+
+def referred(document: Record, reference: str) -> Record:
+    """Return the schema that a reference leads to; {} if it leads nowhere."""
+    try:
+        return as_object(target_of(document, reference))
+    except Missing:
+        return {}
 
 
 def _resolved(document: Record, holder: Json, label: str, doubts: list[str]) -> Record:

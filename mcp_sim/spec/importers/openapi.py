@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import dropwhile
 from pathlib import Path
 
 from pydantic import Field
 
 from mcp_sim.spec.foreign.dialects import to_json_schema
 from mcp_sim.spec.foreign.files import distinct, file_name
-from mcp_sim.spec.foreign.openapi import Missing, Operation, operations, read_document, target_of, tokens_of
-from mcp_sim.spec.foreign.rest import Resource, entity_entry, named_by_paths, resources, sim_entry
+from mcp_sim.spec.foreign.openapi import (
+    Missing,
+    Operation,
+    composing,
+    fields_of,
+    operations,
+    read_document,
+    referred,
+    target_of,
+    tokens_of,
+)
+from mcp_sim.spec.foreign.resources import COMPONENTS, PARAMETER, Resource, Resources, entity_entry, resources, segments
+from mcp_sim.spec.foreign.rest import sim_entry
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import SCHEMA_MAPS, as_list, as_object, properties
@@ -19,9 +31,9 @@ from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 from mcp_sim.types.lexicon.english import plural, snake
 from mcp_sim.types.lexicon.terms import terms
 
-_COMPONENTS = "#/components/schemas/"
 _LEFT_OUT = frozenset({"authorization", "accept", "content_type", "user_agent"})
 _ONCE = terms("arguments.idempotency.sure", "arguments.idempotency.unsure")
+_BEFORE_NOUNS = re.compile(r"api|rest|v\d+([._]\d+)*", re.IGNORECASE)
 _VALUES = frozenset({"example", "examples", "default", "enum", "const"})
 """Keywords whose values are not schemas."""
 
@@ -48,14 +60,13 @@ class Openapi(Importer):
         doubts: list[str] = []
         document = read_document(path, doubts)
         listed = list(operations(document, doubts))
-        tools, sim = _tools(document, listed, doubts)
+        known = resources(document, listed)
+        tools, sim = _tools(document, listed, known, doubts)
         if not tools:
             raise UsageError(f"{path}: describes no operations")
         info = as_object(document.get("info"))
-        known = resources(document)
-        names = [resource.entity for resource in known.values()]
-        kept = named_by_paths(names, listed) | {entry["entity"] for entry in sim.values()}
-        entities = {res.entity: _proper_entry(res, doubts) for res in known.values() if res.entity in kept}
+        kept = known.shown | {entry["entity"] for entry in sim.values()}
+        entities = {res.entity: _proper_entry(res, doubts) for res in known.named.values() if res.entity in kept}
         spec = {
             "version": str(info.get("version", "1.0.0")),
             **{key: info[key] for key in ("title", "description") if isinstance(info.get(key), str)},
@@ -65,9 +76,10 @@ class Openapi(Importer):
         return Imported(name, tools, spec, tuple(dict.fromkeys(doubts)))
 
 
-def _tools(document: Record, listed: Sequence[Operation], doubts: list[str]) -> tuple[list[Json], dict[str, Record]]:
+def _tools(
+    document: Record, listed: Sequence[Operation], known: Resources, doubts: list[str]
+) -> tuple[list[Json], dict[str, Record]]:
     """Return the tools, and their entries under `sim:`."""
-    known = resources(document)
     names = list(distinct([_name(operation) for operation in listed]))
     tools: list[Json] = []
     sim: dict[str, Record] = {}
@@ -81,10 +93,19 @@ def _tools(document: Record, listed: Sequence[Operation], doubts: list[str]) -> 
 
 
 def _name(operation: Operation) -> str:
+    """Return the operation's id, else a name like `get_pets_by_petId` for `GET /api/v1/pets/{petId}`.
+
+    FastAPI appends path and method to the name of its function, which are left out.
+    """
     declared = operation.definition.get("operationId")
     if isinstance(declared, str) and declared:
-        return file_name(declared.replace("/", "_"), operation.method)
-    return file_name("_".join([operation.method, *re.findall(r"[^/{}]+", operation.path)]), operation.method)
+        appended = f"{re.sub(r'[^0-9A-Za-z_]', '_', operation.path)}_{operation.method}"
+        return file_name(declared.removesuffix(appended).replace("/", "_"), operation.method)
+    *others, last = segments(operation.path) or [""]
+    literal = [segment for segment in (*others, last) if PARAMETER.search(segment) is None]
+    inside = [*dropwhile(_BEFORE_NOUNS.fullmatch, literal)] or literal
+    key = PARAMETER.fullmatch(last)
+    return file_name("_".join([operation.method, *inside, *(["by", key[1]] if key else [])]), operation.method)
 
 
 def _tool(name: str, operation: Operation, schema: Record, output: Record | None) -> Record:
@@ -148,47 +169,21 @@ def _body_arguments(document: Record, operation: Operation, taken: dict[str, Jso
     """Yield the arguments of the body: its properties, or the whole body if it lacks one."""
     if operation.body is None:
         return
-    fields = _fields(document, operation.body)
+    fields = fields_of(document, operation.body)
     if fields:
         yield from ((name if name not in taken else f"body_{name}", field) for name, field in fields.items())
     else:
         yield "body", operation.body
 
 
-def _fields(document: Record, body: Json) -> Record:
-    """Return the properties of an object and of the schemas that compose it, with references kept."""
-    listed = [as_object(schema.get("properties")) for schema in _composing(document, body, set())]
-    return {name: schema for fields in listed for name, schema in fields.items()}
-
-
-def _composing(document: Record, body: Json, seen: set[str]) -> Iterator[Record]:
-    """Yield the schemas that a schema refers to or joins with `allOf`, each once, then the schema itself."""
-    schema = as_object(body)
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and reference not in seen:
-        seen.add(reference)
-        yield from _composing(document, _target(document, reference), seen)
-    for item in as_list(schema.get("allOf")):
-        yield from _composing(document, item, seen)
-    yield schema
-
-
-def _target(document: Record, reference: str) -> Record:
-    """Return the schema that a reference leads to; {} if it leads nowhere."""
-    try:
-        return as_object(target_of(document, reference))
-    except Missing:
-        return {}
-
-
 def _required_in_body(document: Record, operation: Operation, sent: dict[str, Json]) -> list[str]:
     """Return the required arguments of the body; none if the body is optional."""
     if not operation.is_body_required:
         return []
-    if not _fields(document, operation.body):
+    if not fields_of(document, operation.body):
         return ["body"]
     names = [
-        name for composed in _composing(document, operation.body, set()) for name in as_list(composed.get("required"))
+        name for composed in composing(document, operation.body, set()) for name in as_list(composed.get("required"))
     ]
     return [str(name) for name in dict.fromkeys(names) if name in sent]
 
@@ -196,9 +191,7 @@ def _required_in_body(document: Record, operation: Operation, sent: dict[str, Js
 # results --------------------------------------------------------------------------------------------------------------
 
 
-def _output(
-    document: Record, operation: Operation, name: str, known: dict[str, Resource], doubts: list[str]
-) -> Record | None:
+def _output(document: Record, operation: Operation, name: str, known: Resources, doubts: list[str]) -> Record | None:
     """Return the outputSchema: the response if it is an object, else an object that contains it."""
     if operation.success is None:
         return None
@@ -208,7 +201,7 @@ def _output(
         output = _with_definitions(document, as_object(schema), where, doubts, "writeOnly")
         return {"type": "object", **output} if output.get("type") is None else output
     body = as_object(schema)
-    listed = _target(document, str(body["$ref"])) if "$ref" in body else body
+    listed = referred(document, str(body["$ref"])) if "$ref" in body else body
     name = _list_name(listed, known) if listed.get("type") == "array" else "result"
     wrapped: Record = {"type": "object", "properties": {name: schema}, "required": [name]}
     return _with_definitions(document, wrapped, where, doubts, "writeOnly")
@@ -219,7 +212,7 @@ def _is_object(document: Record, schema: Json, seen: set[str]) -> bool:
     body = as_object(schema)
     reference = body.get("$ref")
     if isinstance(reference, str) and reference not in seen:
-        return _is_object(document, _target(document, reference), {*seen, reference})
+        return _is_object(document, referred(document, reference), {*seen, reference})
     if "type" in body:
         return body["type"] in ("object", ["object"])
     composed = [_is_object(document, entry, seen) for entry in as_list(body.get("allOf"))]
@@ -227,10 +220,13 @@ def _is_object(document: Record, schema: Json, seen: set[str]) -> bool:
     return "properties" in body or any(composed) or (bool(choices) and all(choices))
 
 
-def _list_name(schema: Record, known: dict[str, Resource]) -> str:
+def _list_name(schema: Record, known: Resources) -> str:
     """Return the name of a list: the plural of the entity that it lists."""
-    component = str(as_object(schema.get("items")).get("$ref", "")).removeprefix(_COMPONENTS)
-    return next((plural(resource.entity) for resource in known.values() if resource.component == component), "items")
+    component = str(as_object(schema.get("items")).get("$ref", "")).removeprefix(COMPONENTS)
+    listed = known.by_component.get(component) or next(
+        (resource for resource in known.named.values() if resource.component == component), None
+    )
+    return plural(listed.entity) if listed else "items"
 
 
 def _with_definitions(document: Record, schema: Record, where: str, doubts: list[str], left_out: str) -> Record:
@@ -283,7 +279,7 @@ class _References:
         marked = [
             name
             for name, inner in parts.items()
-            if {**_target(self._document, str(inner.get("$ref", ""))), **inner}.get(self._left_out) is True
+            if {**referred(self._document, str(inner.get("$ref", ""))), **inner}.get(self._left_out) is True
         ]
         if not marked:
             return schema

@@ -52,11 +52,14 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
 }
 """Format -> whether a text has it. Formats that real servers rarely check are always valid."""
 
+_IN_URIS = r"(?:[a-z0-9._~!$&'()*+,;=:@/-]|%[0-9a-f]{2})"
+
 _STRICT: Final[Mapping[str, str]] = {
     "byte": r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?",
     "duration": r"P(?!$)(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+S)?)?|P\d+W",
     "email": r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@"
     r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?",
+    "uri": rf"[a-z][a-z0-9+.-]*:(?://\[[0-9a-f:.]+\]|{_IN_URIS}){_IN_URIS}*(?:\?(?:{_IN_URIS}|\?)*)?(?:#(?:{_IN_URIS}|\?)*)?",
     "url": r"(?:https?|ftp)://[^\s/]+(?:/\S*)?",
     "uuid": r"(?:urn:uuid:)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}",
 }
