@@ -466,12 +466,9 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
 def _asks_for_children(facts: ToolFacts, server: ServerFacts, entity: str) -> bool:
     """Whether a tool asks for all given records, or those of a parent: `read_inbox(person)`."""
     links, asked = server.given.parents.get(entity), {*map(snake, required(facts.input))}
-    takes_key = entity in server.declared and _takes_key(facts, server.declared[entity])
+    known = server.declared.get(entity)
+    takes_key = known is not None and key_argument("update", known.name, known.key, facts.input)[1] >= 2
     return links is not None and asked <= {*map(snake, links)} and not facts.parsed.one_of_a_kind and not takes_key
-
-
-def _takes_key(facts: ToolFacts, entity: Entity) -> bool:
-    return key_argument("update", entity.name, entity.key, facts.input)[1] >= 2
 
 
 def _verb_of_result(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:

@@ -121,7 +121,8 @@ def _record_place(entity: str, output: Record) -> str | None:
     if inner is None:
         return None if _is_message(whole, output) else ""
     place = properties(output)[inner]
-    below = _record_place(entity, place) if properties(place) and not _is_named_after(entity, inner) else ""
+    is_named = snake(inner) in (entity, entity.rsplit("_", 1)[-1])
+    below = _record_place(entity, place) if properties(place) and not is_named else ""
     return f"{inner}.{below}" if below else inner
 
 
@@ -140,10 +141,6 @@ def _wrapped(entity: str, output: Record, whole: AbstractSet[str]) -> str | None
     holding = [name for name, schema in objects.items() if _IDENTITY & {*map(snake, properties(schema))}]
     is_wrapper = len(holding) == 1 and all(_is_note(name, schema) for name, schema in others.items())
     return holding[0] if is_wrapper else None
-
-
-def _is_named_after(entity: str, name: str) -> bool:
-    return snake(name) in (entity, entity.rsplit("_", 1)[-1])
 
 
 def _is_note(name: str, schema: Record) -> bool:

@@ -160,12 +160,9 @@ def is_time(argument: str, schema: Record) -> bool:
 
 def _time_field(known: KnownFields) -> Field | None:
     """Return the field with the time of a record: its own date, or else the time of its creation."""
-    own = (name for name in known.named if last_word(name) in _TIME_ENDINGS and not _is_of_change(name))
+    of_changes = [name for name in known.named if any(word.startswith(_CHANGES) for word in words(name))]
+    own = (name for name in known.named if last_word(name) in _TIME_ENDINGS and name not in of_changes)
     return next((known.named[name] for name in (*own, "created_at", "created") if name in known.named), None)
-
-
-def _is_of_change(name: str) -> bool:
-    return any(word.startswith(_CHANGES) for word in words(name))
 
 
 def fields_of_arguments(

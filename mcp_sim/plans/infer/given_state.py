@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeAlias
 
-from mcp_sim.plans.infer.state_nouns import MOST_NAMES, Nouns
 from mcp_sim.plans.infer.state_tables import (
     ENDINGS,
+    MOST_NAMES,
     NAME,
     VALUE,
+    Nouns,
     Rows,
     are_alike,
     find_key,

@@ -28,30 +28,21 @@ def find_idempotency(tool: Tool, plan: Plan, nouns: Container[str]) -> tuple[Ide
     if tool.annotations.get("readOnlyHint") is True or all(variant.verb in _READS for variant in plan.variants):
         return None
     schema = expanded(tool.input_schema)
-    taken = {role for variant in (plan, *plan.variants) for role in _other_roles(variant)}
-    parts = {
-        name: subschema for name, subschema in properties(schema).items() if name not in taken and _is_token(subschema)
-    }
-    bases = {name: _basis(name, value, nouns, required(schema)) for name, value in parts.items()}
-    tokens = [(basis.confidence, name, basis) for name, basis in bases.items() if basis is not None]
-    if not tokens:
-        return None
-    _, name, basis = max(tokens, key=lambda candidate: candidate[0])
-    return Idempotency(name), basis
+    taken = set[str | None]()
+    for variant in (plan, *plan.variants):
+        taken |= {variant.key, variant.holder, variant.query, variant.each, variant.choice, variant.copies}
+        taken |= {*variant.filters}
+    tokens = {name: token for name, token in properties(schema).items()
+              if name not in taken and main_type(token) in {"string", ""} and not constants(token)}  # fmt: skip
+    bases = {name: _basis(name, value, nouns, required(schema)) for name, value in tokens.items()}
+    known = [(Idempotency(name), basis) for name, basis in bases.items() if basis is not None]
+    return max(known, key=lambda candidate: candidate[1].confidence, default=None)
 
 
 def nouns_of(tools: Mapping[str, Tool], entities: Collection[str]) -> frozenset[str]:
     """Return the words in the names of tools and entities, in the singular."""
     names = (*(tool.name for tool in tools.values()), *entities)
     return frozenset(singular(word) for name in names for word in re.split(r"[._]", snake(name)))
-
-
-def _other_roles(plan: Plan) -> tuple[str | None, ...]:
-    return (plan.key, plan.holder, plan.query, plan.each, plan.choice, plan.copies, *plan.filters)
-
-
-def _is_token(schema: Record) -> bool:
-    return main_type(schema) in {"string", ""} and not constants(schema)
 
 
 def _basis(name: str, schema: Record, nouns: Container[str], needed: Container[str]) -> Basis | None:

@@ -17,7 +17,7 @@ from mcp_sim.plans.infer.plan_evidence import count_verbs
 from mcp_sim.plans.infer.resolver import Resolver, declares_effect
 from mcp_sim.plans.infer.roles import assign_roles
 from mcp_sim.plans.infer.singletons import find_singletons
-from mcp_sim.plans.infer.state_nouns import collect_names, collect_nouns
+from mcp_sim.plans.infer.state_tables import collect_names, collect_nouns
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
@@ -100,12 +100,8 @@ def _has_other_key(entity: Entity, known: Entity) -> bool:
 
 def _find_creators(feature_list: Sequence[ToolFeatures]) -> dict[str, str]:
     creates = [features for features in feature_list if features.verb == "create" and not features.is_copy]
-    creates.sort(key=_length_of_name)
+    creates.sort(key=lambda features: len(features.tool.name))
     return {features.entity: features.tool.id for features in reversed(creates)}
-
-
-def _length_of_name(features: ToolFeatures) -> int:
-    return len(features.tool.name)
 
 
 def _find_unmentioned(feature_list: Sequence[ToolFeatures], given: Given) -> frozenset[str]:

@@ -164,7 +164,9 @@ def assign_roles(
         if key is not None and main_type(key.schema) == "string" and main_type(schemas[name]) == "integer":
             # a description shows "id": "..." where tools take integers
             fields[key.name] = replace(key, schema=schemas[name])
-        known[name] = KnownFields(name, keys[name], fields, _written(groups[name]))
+        creates = (features for features in groups[name] if features.verb == "create")
+        written = frozenset(snake(argument) for features in creates for argument in properties(features.input))
+        known[name] = KnownFields(name, keys[name], fields, written)
     finder = RoleFinder(known, declared, find_naming_arguments(feature_list, keys, declared))
     for features in _showing_fields(feature_list, declared):
         known[features.entity].add(finder.shown_fields(features, is_shown=bool(shown.get(features.entity))))
@@ -177,13 +179,6 @@ def assign_roles(
         },
         {name: known_fields.fields for name, known_fields in known.items()},
         keys,
-    )
-
-
-def _written(mine: Iterable[ToolFeatures]) -> frozenset[str]:
-    """Return the arguments of creates in snake case."""
-    return frozenset(
-        snake(name) for features in mine if features.verb == "create" for name in properties(features.input)
     )
 
 

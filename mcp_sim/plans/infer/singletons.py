@@ -44,13 +44,9 @@ def find_singletons(
         if id_ not in settled:
             uses_by_noun[_strip_facet(parsed_names[id_].noun)].append(_use_of(parsed_names[id_], tool))
     nouns = {noun for noun, uses in uses_by_noun.items() if any(use.parsed.verb != "unknown" for use in uses)}
-    known = {*known, *(name for tool in tools.values() for name in _nouns_of_ids(tool))}
+    known = {*known, *(noun_of_id(snake(name)) for tool in tools.values() for name in properties(tool.input_schema))}
     singletons = {"_".join(noun): uses for noun, uses in uses_by_noun.items() if _is_singleton(noun, uses, nouns)}
     return {name: _make_entity(name, uses) for name, uses in singletons.items() if name not in known}
-
-
-def _nouns_of_ids(tool: Tool) -> list[str]:
-    return [noun for name in properties(tool.input_schema) if (noun := noun_of_id(snake(name)))]
 
 
 def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity]) -> Entity | None:
@@ -132,13 +128,10 @@ def _is_singleton(noun: Words, uses: Sequence[_Use], others: AbstractSet[Words])
         return False
     gets = [use for use in uses if _is_getter(use)]
     sets = [use for use in uses if use.parsed.verb == "update" and use.arguments]
-    if not gets or len(gets) + len(sets) < len(uses) or any(map(_takes_id, uses)):
+    takes_id = any(last_word(argument) in {"id", "ids"} for use in uses for argument in use.arguments)
+    if not gets or len(gets) + len(sets) < len(uses) or takes_id:
         return False
     return bool(sets or not any(getter.arguments for getter in gets))
-
-
-def _takes_id(use: _Use) -> bool:
-    return any(last_word(argument) in {"id", "ids"} for argument in use.arguments)
 
 
 def _is_entity(noun: Words, others: AbstractSet[Words]) -> bool:

@@ -10,7 +10,7 @@ from support.given import STRING, service, value
 
 from mcp_sim.plans.infer.given_state import read_given_state
 from mcp_sim.plans.infer.names import parse_tool_names
-from mcp_sim.plans.infer.state_nouns import Nouns, collect_nouns
+from mcp_sim.plans.infer.state_tables import Nouns, collect_nouns
 from mcp_sim.types import Observation, Tool, ToolResult
 
 Json = Any
