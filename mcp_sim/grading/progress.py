@@ -86,7 +86,10 @@ class Progress:
             case _ if write.key != self.effect.key:
                 return self
             case "delete":
-                return self._deleted(write, by)
+                if write.new is None:
+                    return replace(self, is_there=True)
+                is_back = write.old is None and is_of_no_account(self.effect.before, write.new, by.step.at)
+                return replace(self, is_there=False) if is_back else self
             case "set":
                 return self._set(write, differences, by)
             case _:
@@ -136,12 +139,6 @@ class Progress:
             if difference.inserted is not ABSENT or difference.amount is not None
         )
         return self.again(by) if is_grown else self
-
-    def _deleted(self, write: Write, by: By) -> Progress:
-        if write.new is None:
-            return replace(self, is_there=True)
-        is_back = write.old is None and is_of_no_account(self.effect.before, write.new, by.step.at)
-        return replace(self, is_there=False) if is_back else self
 
     def _set(self, write: Write, differences: Sequence[Difference], by: By) -> Progress:
         effect = self.effect

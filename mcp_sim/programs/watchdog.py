@@ -81,7 +81,11 @@ class _Watchdog:
     def begin(self, thread: int) -> None:
         self.calls[thread] = monotonic() + LONGEST, _MEMORY.bytes()
         if not self.wake.is_set():
-            self._start()
+            with self.lock:
+                self.wake.set()
+                if self.thread is None or not self.thread.is_alive():
+                    self.thread = Thread(target=self._watch, name="mcp-sim programs", daemon=True)
+                    self.thread.start()
 
     def end(self, thread: int) -> None:
         with self.lock:
@@ -90,13 +94,6 @@ class _Watchdog:
             self.raised.discard(thread)
         if was_raised:
             _receive(thread)
-
-    def _start(self) -> None:
-        with self.lock:
-            self.wake.set()
-            if self.thread is None or not self.thread.is_alive():
-                self.thread = Thread(target=self._watch, name="mcp-sim programs", daemon=True)
-                self.thread.start()
 
     def _watch(self) -> None:
         while True:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from mcp_sim.libraries import LIBRARIES, Store, open_library
 from mcp_sim.programs.tables import Table, table_type
-from mcp_sim.programs.writes import Savepoint, Writes
+from mcp_sim.programs.writes import Writes
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
@@ -150,7 +150,9 @@ class World:
             finally:
                 self._writes.collect()
                 if savepoint is not None:
-                    self._undo_to(savepoint)
+                    for entity, key in self._writes.undo(savepoint):
+                        if entity in self._tables:
+                            self._tables[entity].reread(key, self._writes.get(entity, key))
                 self._writes.part = None
 
     def __getattr__(self, name: str) -> Any:
@@ -191,8 +193,3 @@ class World:
             store = Store(self._library_writes, turn.now, turn.draws, kept, self._prefix)
             self._libraries[name] = open_library(name, store)
         return self._libraries[name]
-
-    def _undo_to(self, savepoint: Savepoint) -> None:
-        for entity, key in self._writes.undo(savepoint):
-            if entity in self._tables:
-                self._tables[entity].reread(key, self._writes.get(entity, key))

@@ -65,17 +65,14 @@ class _Answers:
         """Take a part of the response to a single message."""
         if message["type"] == "http.response.start":
             self.are_complete = False
-            await self._begin(message)
+            kind = next((value for name, value in message["headers"] if name.lower() == b"content-type"), b"")
+            self._is_stream = kind.startswith(b"text/event-stream")
+            self._is_error = message["status"] >= 400 and not kind.startswith(b"application/json")
+            if not self._has_begun and (self._is_stream or self._is_error):
+                self._has_begun = True
+                await self._send({**message, "headers": HEADERS} if self._is_stream else message)
         else:
             await self._continue(message)
-
-    async def _begin(self, start: Message) -> None:
-        kind = next((value for name, value in start["headers"] if name.lower() == b"content-type"), b"")
-        self._is_stream = kind.startswith(b"text/event-stream")
-        self._is_error = start["status"] >= 400 and not kind.startswith(b"application/json")
-        if not self._has_begun and (self._is_stream or self._is_error):
-            self._has_begun = True
-            await self._send({**start, "headers": HEADERS} if self._is_stream else start)
 
     async def _continue(self, message: Message) -> None:
         body: bytes = message.get("body", b"")

@@ -109,7 +109,10 @@ class Bridge:
                 if isinstance(item, SessionMessage):
                     await self._take(item.message, self._tasks)
             self._tasks.cancel_scope.cancel()
-            await self._end_session()
+            # End the session, if there is one. A server that does not answer is ignored.
+            if SESSION_HEADER in self._session:
+                with suppress(httpx2.RequestError), anyio.move_on_after(1.0, shield=True):
+                    await self._client.delete(self._url, headers=self._session)
 
     async def _take(self, message: JSONRPCMessage, tasks: TaskGroup) -> None:
         """Forward a request concurrently with others, and a notification in order.
@@ -125,18 +128,15 @@ class Bridge:
                 scope = self._requests[request] = anyio.CancelScope()
                 tasks.start_soon(self._ask, message, scope)
             case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as request}):
-                await self._cancel(request, message)
+                # Cancel a request: with a session by a notification, without one by closing its connection.
+                if self._session:
+                    await self._notify_in_order(message)
+                if request in self._requests:
+                    self._requests[request].cancel()
             case _:
                 await self._notify_in_order(message)
         if isinstance(message, JSONRPCNotification) and message.method == "notifications/initialized":
             tasks.start_soon(self._receive_events)
-
-    async def _cancel(self, request: RequestId, message: JSONRPCNotification) -> None:
-        """Cancel a request: with a session by a notification, without one by closing its connection."""
-        if self._session:
-            await self._notify_in_order(message)
-        if request in self._requests:
-            self._requests[request].cancel()
 
     async def _notify_in_order(self, message: JSONRPCMessage) -> None:
         """Post a message that has no answer before later ones. A slow server delays those for TELL_SECONDS at most."""
@@ -242,12 +242,6 @@ class Bridge:
     def _leave(self, reason: str) -> None:
         self.gone = ServerGone(self._url, reason)
         self._tasks.cancel_scope.cancel()
-
-    async def _end_session(self) -> None:
-        """End the session, if there is one. A server that does not answer is ignored."""
-        if SESSION_HEADER in self._session:
-            with suppress(httpx2.RequestError), anyio.move_on_after(1.0, shield=True):
-                await self._client.delete(self._url, headers=self._session)
 
 
 async def _body(response: httpx2.Response) -> bytes:

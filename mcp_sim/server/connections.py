@@ -160,7 +160,10 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] (as uvicorn's)
         self._buffered = BufferedTransport(transport, self.loop)
         super().connection_made(self._buffered)
-        _notice_loss(transport)
+        connection = transport.get_extra_info("socket")  # so that the operating system detects vanished peers
+        if connection is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, LOST_MILLISECONDS)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self._limits.arrived(self, self.loop.time())
         self._close_after(SILENT_SECONDS)
         if self._read:
@@ -251,8 +254,8 @@ class Connection(HttpToolsProtocol):
         self._piece = b"" if self._in_head or self._in_body else piece
         super().data_received(piece)
         self._piece = b""
-        if self._in_body:
-            self._be_quick(STUCK_SECONDS)
+        if self._in_body and self._timer is None:
+            self._close_after(STUCK_SECONDS)
         if not self._in_head:
             return
         if self._head == 0:
@@ -405,11 +408,6 @@ class Connection(HttpToolsProtocol):
             self._patience.cancel()
             self._patience = None
 
-    def _be_quick(self, seconds: float) -> None:
-        """Close the connection after so many seconds, unless a timer is running already."""
-        if self._timer is None:
-            self._close_after(seconds)
-
     def _close_after(self, seconds: float) -> None:
         self._keep()
         self._timer = self.loop.call_later(seconds, self.cut)
@@ -432,11 +430,3 @@ def request_bytes(scope: Scope, body: bytes, *, is_last: bool = False) -> bytes:
     lines = b"".join([b"%b: %b\r\n" % header for header in kept])
     method, version = scope["method"].encode(), scope["http_version"].encode()
     return b"%b %b HTTP/%b\r\n%b\r\n%b" % (method, target, version, lines, body)
-
-
-def _notice_loss(transport: asyncio.Transport) -> None:
-    """Make the operating system detect vanished peers, where it can."""
-    connection = transport.get_extra_info("socket")
-    if connection is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, LOST_MILLISECONDS)
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -111,19 +111,16 @@ class Exchange:
         elif message["type"] == "http.response.start":
             self._head = message
         else:
-            await self._send_whole(message["body"], self._result)
+            body = message["body"]
+            # The SDK wraps an empty result, and the bytes replace it: it would validate and copy a large one.
+            if body.endswith(EMPTY_RESULT):
+                body = b"%b%b}" % (body[:-3], self._result)
+            headers = [header for header in self._head["headers"] if header[0] != b"content-length"]
+            await respond(self._send, self._head["status"], headers, body)
 
     def take_result(self, result: bytes) -> None:
         """Replace the empty result of the response by this one."""
         self._result = result
-
-    async def _send_whole(self, body: bytes, result: bytes) -> None:
-        """Send the response with the stored result, unless it has become an error."""
-        # The SDK wraps an empty result, and the bytes replace it: it would validate and copy a large one.
-        if body.endswith(EMPTY_RESULT):
-            body = b"%b%b}" % (body[:-3], result)
-        headers = [header for header in self._head["headers"] if header[0] != b"content-length"]
-        await respond(self._send, self._head["status"], headers, body)
 
     def abandon(self) -> None:
         """Cancel the request and close the connection."""

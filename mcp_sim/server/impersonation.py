@@ -199,7 +199,11 @@ class Impersonation(Server[Any]):
                     params = cast("Mapping[str, Any]", ctx.params)
                     return await self._call(ctx, params["name"], params.get("arguments"), is_plain=True)
                 case "initialize":
-                    return _without_unknown_tasks(cast("Record", await call_next(ctx)))
+                    welcome = cast("Record", await call_next(ctx))
+                    if welcome["protocolVersion"] == ERA:
+                        return welcome
+                    offered = {name: about for name, about in welcome["capabilities"].items() if name != "tasks"}
+                    return {**welcome, "capabilities": offered}
                 case "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list":
                     return await self._list(ctx, call_next)
                 case _:
@@ -323,7 +327,15 @@ class Impersonation(Server[Any]):
         key = _idempotency_key((ctx.params or {}).get("_meta"))
         with self._stages(ctx).calling():
             client = self._client(ctx, world) if self._passes_on else None
-            return await _call_world(world, Call(tool, given, answers, key, self._caller_of(ctx), client))
+            call = Call(tool, given, answers, key, self._caller_of(ctx), client)
+            try:
+                return await world.call(call.tool, call.arguments, call.key, call.answers, call.caller, call.client)
+            except KeyReused as error:
+                raise MCPError(INVALID_PARAMS, str(error)) from None
+            except UsageError:
+                raise MCPError(INVALID_PARAMS, "Invalid arguments: not finite numbers, or nested too deeply") from None
+            except Crash:
+                raise _crashed() from None
 
     async def _asked(
         self, ctx: Context, interaction: ToolInteraction, tool: str, given: Record
@@ -450,25 +462,6 @@ class Impersonation(Server[Any]):
     async def _set_level(self, ctx: Context, params: SetLevelRequestParams) -> EmptyResult:
         self._subscribers.peer(ctx, await self._world_of(ctx)).level = params.level
         return EmptyResult()
-
-
-async def _call_world(world: World, call: Call) -> Observation:
-    try:
-        return await world.call(call.tool, call.arguments, call.key, call.answers, call.caller, call.client)
-    except KeyReused as error:
-        raise MCPError(INVALID_PARAMS, str(error)) from None
-    except UsageError:
-        raise MCPError(INVALID_PARAMS, "Invalid arguments: not finite numbers, or nested too deeply") from None
-    except Crash:
-        raise _crashed() from None
-
-
-def _without_unknown_tasks(welcome: Record) -> Record:
-    """Return the result of a handshake, without tasks in protocols that lack them."""
-    if welcome["protocolVersion"] == ERA:
-        return welcome
-    offered = {name: about for name, about in welcome["capabilities"].items() if name != "tasks"}
-    return {**welcome, "capabilities": offered}
 
 
 def _crashed() -> MCPError:

@@ -127,12 +127,8 @@ def request_id(line: bytes) -> int | str | None:
         elif sign in b"}]":
             depth -= 1
         elif depth == 1 and sign == b'"id"' and (match := _ID.match(line, token.end())):
-            return _decoded_id(match[1])
+            try:
+                return decode(match[1])
+            except ValueError:
+                return None
     return None
-
-
-def _decoded_id(text: bytes) -> int | str | None:
-    try:
-        return decode(text)
-    except ValueError:
-        return None

@@ -110,7 +110,9 @@ class Stdio:
                 if line.strip():
                     await self._take(line, incoming)
             with anyio.move_on_after(FINISH_SECONDS):
-                await self._all_answered()
+                while self._open:
+                    self._quiet = anyio.Event()
+                    await self._quiet.wait()
             tasks.cancel_scope.cancel()
 
     async def _take(self, line: bytes, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
@@ -187,11 +189,6 @@ class Stdio:
         self._open.discard(request)
         if not self._open:
             self._quiet.set()
-
-    async def _all_answered(self) -> None:
-        while self._open:
-            self._quiet = anyio.Event()
-            await self._quiet.wait()
 
     async def _write(self, data: bytes) -> None:
         """Write without blocking the event loop. A closed stdout ends the connection."""

@@ -104,7 +104,14 @@ class Tasks:
             task.is_cancelled = True
             task.changed.set()
         if method == "tasks/result":
-            return await _result(task)
+            with anyio.move_on_after(task.due - anyio.current_time()):
+                await task.changed.wait()
+            if task.is_cancelled:
+                raise MCPError(INVALID_PARAMS, "The task was cancelled")
+            if isinstance(task.result, MCPError):
+                raise task.result
+            meta = as_object(task.result.get("_meta"))
+            return {**task.result, "_meta": {**meta, RELATED: {"taskId": task.id}}}
         return task.shown()
 
     def _of(self, world: World, caller: str) -> list[_Task]:
@@ -119,17 +126,6 @@ class Tasks:
         if task is None:
             raise MCPError(INVALID_PARAMS, "Failed to retrieve task: Task not found")
         return task
-
-
-async def _result(task: _Task) -> Record:
-    with anyio.move_on_after(task.due - anyio.current_time()):
-        await task.changed.wait()
-    if task.is_cancelled:
-        raise MCPError(INVALID_PARAMS, "The task was cancelled")
-    if isinstance(task.result, MCPError):
-        raise task.result
-    meta = as_object(task.result.get("_meta"))
-    return {**task.result, "_meta": {**meta, RELATED: {"taskId": task.id}}}
 
 
 def support_of(scenario: Scenario, server: str) -> dict[str, str]:

@@ -86,7 +86,12 @@ class Explainer:
             if step["entry"] == "call":
                 yield step, self._call(step, world)
             if step["entry"] != "reset":
-                self._apply(world, step)
+                # Apply a step to the world.
+                changes = [Change.from_json(body) for body in (*step["committed"], *step.get("absorbed", ()))]
+                world.state = world.state.apply(changes)
+                world.history.append(past_of(step, world.index))
+                world.faults = self._fault_sets.refit(world.faults, step.get("steered", {}))
+                world.counts = (*world.counts, *(0,) * (world.faults.counters - len(world.counts)))
 
     def perturbations(self, steps: Sequence[Record]) -> tuple[PerturbationEntry, ...]:
         """Return the perturbations of the scenario, and those that were added to a world, in any of its runs."""
@@ -105,14 +110,6 @@ class Explainer:
         base = self._simulator.base(step["seed"])
         faults = self._fault_sets.declared
         return _WorldState(base, start, step["seed"], step["stream"], faults, (0,) * faults.counters, HashTrieMap())
-
-    def _apply(self, world: _WorldState, step: Record) -> None:
-        """Apply a step to the world."""
-        changes = [Change.from_json(body) for body in (*step["committed"], *step.get("absorbed", ()))]
-        world.state = world.state.apply(changes)
-        world.history.append(past_of(step, world.index))
-        world.faults = self._fault_sets.refit(world.faults, step.get("steered", {}))
-        world.counts = (*world.counts, *(0,) * (world.faults.counters - len(world.counts)))
 
     def _call(self, step: Record, world: _WorldState) -> tuple[Finding, ...]:
         tool = self.scenario.domain.tools.get(step["tool"])

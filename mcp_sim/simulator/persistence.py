@@ -186,14 +186,11 @@ class StoreKeeper:
         self._at, self._lines, self._agenda = newest, [], world.version.state.agenda
         unsaved.clear()
         for entry in entries:
-            self._pass_on(entry.line)
-
-    def _pass_on(self, line: bytes) -> None:
-        for sink in self._simulator.sinks:
-            try:
-                sink.write(line)
-            except Unwritable as error:
-                logger.warning("%s", error)
+            for sink in self._simulator.sinks:
+                try:
+                    sink.write(entry.line)
+                except Unwritable as error:
+                    logger.warning("%s", error)
 
     def _take_over(self, world: World) -> int:
         """Let the world take over what others have stored. Returns how many bytes were read beyond a snapshot."""

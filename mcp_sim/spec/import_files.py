@@ -47,7 +47,9 @@ def build_files(imported: Imported, kind: str, folder: Path) -> Files:
     added = {name: value for name, value in imported.spec.items() if value not in (None, {}, [])}
     if reads_arguments_leniently(imported.tools):
         added = {"arguments": "lenient", **added}
-    known = _known(usable.tools, added)
+    names = {str(as_object(tool).get("name")) for tool in usable.tools}
+    sim = {name: value for name, value in as_object(added.get("sim")).items() if name in names}
+    known = {**{key: value for key, value in added.items() if key != "sim"}, **({"sim": sim} if sim else {})}
     text, doubts = _spec_text(spec, tools, imported.name, kind, known)
     texts: dict[Path, str | None] = {
         tools: tool_list_text(usable.tools),
@@ -78,7 +80,11 @@ def differences(imported: Imported, folder: Path) -> list[str]:
 
     Raises `UsageError` if nothing was imported before.
     """
-    before = _imported_before(imported.name, folder)
+    paths = [folder / f"{imported.name}{end}" for end in (".vendor.tools.json", ".tools.json")]
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
+        raise UsageError(f"{paths[-1]}: file not found; nothing was imported as {imported.name!r} into {folder}")
+    before = as_list(as_object(yaml12.load(path.read_bytes(), str(path)).value).get("tools"))
     old, new = _by_name(before), _by_name(imported.tools)
     lines: list[str] = []
     for name in dict.fromkeys([*old, *new]):
@@ -86,14 +92,6 @@ def differences(imported: Imported, folder: Path) -> list[str]:
     if not lines and list(old) != list(new):
         lines.append("the order of the tools has changed")
     return lines
-
-
-def _imported_before(name: str, folder: Path) -> list[Json]:
-    paths = [folder / f"{name}{end}" for end in (".vendor.tools.json", ".tools.json")]
-    path = next((path for path in paths if path.is_file()), None)
-    if path is None:
-        raise UsageError(f"{paths[-1]}: file not found; nothing was imported as {name!r} into {folder}")
-    return as_list(as_object(yaml12.load(path.read_bytes(), str(path)).value).get("tools"))
 
 
 def _by_name(tools: Sequence[Json]) -> dict[str, Json]:
@@ -120,13 +118,6 @@ def _difference(name: str, old: Json, new: Json) -> Iterator[str]:
 
 
 # the spec -------------------------------------------------------------------------------------------------------------
-
-
-def _known(tools: Sequence[Json], added: Record) -> Record:
-    """Return what is known besides the list, without `sim` entries of tools that are not served."""
-    names = {str(as_object(tool).get("name")) for tool in tools}
-    sim = {name: value for name, value in as_object(added.get("sim")).items() if name in names}
-    return {**{key: value for key, value in added.items() if key != "sim"}, **({"sim": sim} if sim else {})}
 
 
 def _spec_text(spec: Path, tools: Path, name: str, kind: str, added: Record) -> tuple[str, list[str]]:

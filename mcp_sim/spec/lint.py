@@ -62,17 +62,6 @@ def _is_usable(tool: Place) -> bool:
         tool.error(f"expected a tool, got {shown(tool.value)}")
         return False
     before = len(tool.problems)
-    _check_name(tool)
-    _check_optional_keys(tool)
-    for key, is_required in (("inputSchema", True), ("outputSchema", False)):
-        if key in tool.mapping:
-            _check_schema(tool.at(key))
-        elif is_required:
-            tool.error('has no inputSchema; for a tool without arguments write {"type": "object"}')
-    return not any(problem.severity == "error" for problem in tool.problems[before:])
-
-
-def _check_name(tool: Place) -> None:
     name = tool.value.get("name")
     if not isinstance(name, str) or not name:
         tool.error("has no name" if name is None else f"its name must be a non-empty string, got {shown(name)}")
@@ -80,6 +69,13 @@ def _check_name(tool: Place) -> None:
         tool.at("name").warning(
             f"{shown(name)}: some clients accept only letters, digits, `_`, `-` and `.`, at most 128 characters"
         )
+    _check_optional_keys(tool)
+    for key, is_required in (("inputSchema", True), ("outputSchema", False)):
+        if key in tool.mapping:
+            _check_schema(tool.at(key))
+        elif is_required:
+            tool.error('has no inputSchema; for a tool without arguments write {"type": "object"}')
+    return not any(problem.severity == "error" for problem in tool.problems[before:])
 
 
 def _check_optional_keys(tool: Place) -> None:
@@ -99,11 +95,22 @@ def _check_schema(schema: Place) -> None:
         return schema.error(f"expected a JSON Schema, got {shown(schema.value)}")
     declared = schema.mapping.get("type")
     if declared != "object":
-        _note_refused_type(schema, "without a type" if declared is None else f"of type {shown(declared)}")
+        # Note a schema that is not of type object. Newer protocols accept it as an outputSchema.
+        kind = "without a type" if declared is None else f"of type {shown(declared)}"
+        if schema.path[-1] == "outputSchema":
+            schema.warning(f"is {kind}; clients with a handshake (up to 2025-11-25) get the tool without it")
+        else:
+            schema.error(f"is {kind}; clients accept only `type: object`, and otherwise reject the whole list")
     try:
         compiled(schema.value)
     except ValueError as error:
-        _note_invalid(schema, str(error))
+        # Note each error of a schema; `reason` is why it could not be compiled, used if no other error is found.
+        reason = str(error)
+        noted = [*islice(meta_problems(schema.value), MOST_SCHEMA_PROBLEMS)]
+        for path, message in noted:
+            schema.at(*path).error(f"is not a valid JSON Schema: {message[:200]}")
+        if not noted:
+            schema.error(f"is not a usable JSON Schema: {reason}")
     return None
 
 
@@ -133,23 +140,6 @@ def _check_pattern(place: Place, schema: Record) -> None:
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and enforceable(pattern) is None:
         place.at("pattern").warning(f"the pattern {pattern!r} cannot be compiled; it is not enforced")
-
-
-def _note_refused_type(schema: Place, kind: str) -> None:
-    """Note a schema that is not of type object. Newer protocols accept it as an outputSchema."""
-    if schema.path[-1] == "outputSchema":
-        schema.warning(f"is {kind}; clients with a handshake (up to 2025-11-25) get the tool without it")
-    else:
-        schema.error(f"is {kind}; clients accept only `type: object`, and otherwise reject the whole list")
-
-
-def _note_invalid(schema: Place, reason: str) -> None:
-    """Note each error of a schema; `reason` is why it could not be compiled, used if no other error is found."""
-    noted = [*islice(meta_problems(schema.value), MOST_SCHEMA_PROBLEMS)]
-    for path, message in noted:
-        schema.at(*path).error(f"is not a valid JSON Schema: {message[:200]}")
-    if not noted:
-        schema.error(f"is not a usable JSON Schema: {reason}")
 
 
 def meta_problems(schema: Record) -> Iterator[tuple[list[str | int], str]]:

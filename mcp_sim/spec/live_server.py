@@ -63,7 +63,9 @@ class AtCommand:
     folder: Path | None
 
     def transport(self, stderr: Stderr) -> AbstractAsyncContextManager[Any]:
-        return _started(self.command, self.environment, self.folder, stderr)
+        from mcp_sim.spec.pipes import process_streams  # noqa: PLC0415 (half a second, only where a server is asked)
+
+        return process_streams(self.command, self.environment, self.folder, stderr.file)
 
     async def alternative(self) -> None:
         return None
@@ -131,14 +133,6 @@ async def connected(
 
 
 # transports -----------------------------------------------------------------------------------------------------------
-
-
-def _started(
-    command: Sequence[str], environment: dict[str, str], folder: Path | None, stderr: Stderr
-) -> AbstractAsyncContextManager[Any]:
-    from mcp_sim.spec.pipes import process_streams  # noqa: PLC0415 (half a second, only where a server is asked)
-
-    return process_streams(command, environment, folder, stderr.file)
 
 
 @asynccontextmanager

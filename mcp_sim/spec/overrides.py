@@ -69,7 +69,12 @@ def check_sim(place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Plac
             at.error("the program answers this tool; declare its effect there, with the options of @tool")
         _check_backend(at, sim_part)
         _check_arguments(at, sim_part, tools[name].value)
-        _check_filters(at, sim_part)
+        # Warn about comparisons in a plan for one record, which is found by equal values only.
+        for argument, rule in (sim_part.filters or {}).items() if sim_part.verb in {"get", "update", "delete"} else ():
+            if rule.op != "equals":
+                at.at("filters", argument, "op").warning(
+                    f"{sim_part.verb} finds its record by equal values only; {rule.op!r} has no effect"
+                )
         for value, choice in (sim_part.choices or {}).items():
             _check_backend(at.at("choices", value), choice)
             _check_arguments(at.at("choices", value), choice, tools[name].value)
@@ -107,15 +112,6 @@ def _check_arguments(at: Place, sim_part: SimPart, tool: Record) -> None:
     for path, argument in arguments:
         if argument is not None and known.keys().isdisjoint((argument, argument.partition(".")[0])):
             at.at(*path).error(f"{tool['name']} has no argument {argument!r}{did_you_mean(argument, known)}")
-
-
-def _check_filters(at: Place, sim_part: SimPart) -> None:
-    """Warn about comparisons in a plan for one record, which is found by equal values only."""
-    for argument, rule in (sim_part.filters or {}).items() if sim_part.verb in {"get", "update", "delete"} else ():
-        if rule.op != "equals":
-            at.at("filters", argument, "op").warning(
-                f"{sim_part.verb} finds its record by equal values only; {rule.op!r} has no effect"
-            )
 
 
 def check_how(at: Place, declared: Mapping[str, Any], plan: Plan, tool: str) -> None:

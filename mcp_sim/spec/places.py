@@ -104,14 +104,9 @@ def _without(value: Json, paths: Iterable[Path]) -> Json:
     kept = dict(value)
     for name, rests in inner.items():
         held = kept.pop(name, None)
-        if isinstance(held, dict) and all(_has(held, rest) for rest in rests):
+        if isinstance(held, dict) and all((bool(rest) and rest[0] in held) for rest in rests):
             kept[name] = _without(held, rests)
     return kept
-
-
-def _has(value: Json, path: Path) -> bool:
-    """Whether a mapping has the first part of a path; a missing part cannot be left out."""
-    return bool(path) and path[0] in value
 
 
 def _part(value: Json, segment: str | int) -> Json:

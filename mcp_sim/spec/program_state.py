@@ -120,7 +120,11 @@ def add_resource(resources: list[Resource], uri: str, function: ProgramFunction,
     for problem in problems:
         note(function.line, function.name, problem, "error")
     if not problems:
-        _warn_of_writes(function, note)
+        effects = function.effects
+        written = dict.fromkeys((*effects.creates, *effects.updates, *effects.deletes))
+        if written:
+            message = f"writes {', '.join(written)}, but resources only read: reading this one fails"
+            note(function.line, function.name, message, "warning")
         resources.append(Resource(_definition(uri, function), function=function))
 
 
@@ -165,11 +169,3 @@ def _problems(uri: str, function: ProgramFunction) -> Iterator[str]:
     for name in function.parameters:
         if name not in names and name not in function.defaults:
             yield f"takes {name!r}, which is not a variable of {uri}{did_you_mean(name, names)}"
-
-
-def _warn_of_writes(function: ProgramFunction, note: Note) -> None:
-    effects = function.effects
-    written = dict.fromkeys((*effects.creates, *effects.updates, *effects.deletes))
-    if written:
-        message = f"writes {', '.join(written)}, but resources only read: reading this one fails"
-        note(function.line, function.name, message, "warning")

@@ -274,7 +274,21 @@ class _Reader:
     ) -> None:
         self._file, self._module, self._sources, self._digest = file, module, sources, digest
         self._trees = {"": module, **helpers}
-        self._names = _interface_names(module)
+        # Return how a program calls the decorators of `mcp_sim.programs`: as it imports them -> their own names.
+        interface_names: dict[str, str] = {}
+        for node in module.body:
+            match node:
+                case ast.ImportFrom(module="mcp_sim.programs", names=names):
+                    interface_names |= {
+                        alias.asname or alias.name: alias.name for alias in names if alias.name in _DECORATORS
+                    }
+                case ast.ImportFrom(module="mcp_sim", names=names) | ast.Import(names=names):
+                    for alias in names:
+                        if alias.name in {"programs", "mcp_sim.programs"}:
+                            interface_names |= {f"{alias.asname or alias.name}.{name}": name for name in _DECORATORS}
+                case _:
+                    pass
+        self._names = interface_names
         self._known_entries = dict[str, Mapping[str, _Entry] | None]()
 
     def read(self, tools: Mapping[str, Record]) -> DeclaredProgram:
@@ -494,24 +508,6 @@ def declared_fields(file: Path) -> dict[str, frozenset[str]]:
 
 def _ignore(line: int, path: str, message: str, severity: Severity) -> None:
     """Note nothing."""
-
-
-def _interface_names(module: ast.Module) -> dict[str, str]:
-    """Return how a program calls the decorators of `mcp_sim.programs`: as it imports them -> their own names."""
-    interface_names: dict[str, str] = {}
-    for node in module.body:
-        match node:
-            case ast.ImportFrom(module="mcp_sim.programs", names=names):
-                interface_names |= {
-                    alias.asname or alias.name: alias.name for alias in names if alias.name in _DECORATORS
-                }
-            case ast.ImportFrom(module="mcp_sim", names=names) | ast.Import(names=names):
-                for alias in names:
-                    if alias.name in {"programs", "mcp_sim.programs"}:
-                        interface_names |= {f"{alias.asname or alias.name}.{name}": name for name in _DECORATORS}
-            case _:
-                pass
-    return interface_names
 
 
 def _function(node: ast.FunctionDef) -> ProgramFunction:

@@ -74,7 +74,11 @@ def _repaired(tool: Json, where: str, doubts: list[str]) -> Json:
         if body.get(key) is not None and not isinstance(body[key], kind):
             doubts.append(f"{at}: its {key} is not of type {kind.__name__}, and is left out")
             del body[key]
-    _repair_hints(body, at, doubts)
+    hints = as_object(body.get("annotations"))
+    wrong = [hint for hint in HINTS if hints.get(hint) is not None and not isinstance(hints[hint], bool)]
+    if wrong:
+        doubts.append(f"{at}: {', '.join(wrong)} must be true or false, and is left out")
+        body["annotations"] = {name: value for name, value in hints.items() if name not in wrong}
     body["inputSchema"] = _repaired_schema(body.get("inputSchema"), f"{at}.inputSchema", doubts)
     if "outputSchema" in body:
         body["outputSchema"] = _repaired_schema(body["outputSchema"], f"{at}.outputSchema", doubts)
@@ -102,14 +106,6 @@ def _inclusive(schema: Json) -> Json:
     body = as_object(schema)
     words = {"oneOf": "anyOf"} if isinstance(body.get("oneOf"), list) and "anyOf" not in body else {}
     return {words.get(name, name): _inclusive(value) for name, value in body.items()} if body else schema
-
-
-def _repair_hints(body: Record, at: str, doubts: list[str]) -> None:
-    hints = as_object(body.get("annotations"))
-    wrong = [hint for hint in HINTS if hints.get(hint) is not None and not isinstance(hints[hint], bool)]
-    if wrong:
-        doubts.append(f"{at}: {', '.join(wrong)} must be true or false, and is left out")
-        body["annotations"] = {name: value for name, value in hints.items() if name not in wrong}
 
 
 def _repaired_schema(schema: Json, at: str, doubts: list[str]) -> Json:

@@ -40,7 +40,11 @@ def flaw_of_answer(answer: Record) -> tuple[str, str, Json] | None:
     if not isinstance(value, dict):
         return name, "an object", value
     if name == "error":
-        return _flaw_of_error(cast("Record", value))
+        error = cast("Record", value)
+        code, message = error.get("code", 0), error.get("message", "")
+        if not isinstance(code, int):
+            return "error.code", "a whole number", code
+        return None if isinstance(message, str) else ("error.message", "a text", message)
     blocks: Json = cast("Record", value).get("content", [])
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in cast("list[Json]", blocks)):
         return f"{name}.content", "a list of content blocks", cast("Json", blocks)
@@ -49,13 +53,6 @@ def flaw_of_answer(answer: Record) -> tuple[str, str, Json] | None:
             if not isinstance(block.get(key), str):
                 return f"{name}.content[{at}].{key}", "a text", block.get(key)
     return None
-
-
-def _flaw_of_error(error: Record) -> tuple[str, str, Json] | None:
-    code, message = error.get("code", 0), error.get("message", "")
-    if not isinstance(code, int):
-        return "error.code", "a whole number", code
-    return None if isinstance(message, str) else ("error.message", "a text", message)
 
 
 def tool_result(result: Record) -> ToolResult:

@@ -32,10 +32,6 @@ def below(probability: float, purpose: str) -> Callable[[Draws], bool]:
     return lambda draws: sha256(draws.key + name).digest() < threshold
 
 
-def _fraction(digest: bytes) -> float:
-    return (int.from_bytes(digest[:7], "big") >> 3) / (1 << 53)
-
-
 @dataclass(slots=True)
 class Draws:
     """The draws of one call."""
@@ -58,7 +54,8 @@ class Draws:
 
     def unit(self, purpose: str) -> float:
         """Return a number in [0, 1), always the same for the same purpose."""
-        return _fraction(sha256(self.key + purpose.encode("utf-8", "surrogatepass")).digest())
+        digest = sha256(self.key + purpose.encode("utf-8", "surrogatepass")).digest()
+        return (int.from_bytes(digest[:7], "big") >> 3) / (1 << 53)
 
     def choice(self, purpose: str, options: Sequence[T]) -> T:
         """Return one of the options, each with equal probability."""

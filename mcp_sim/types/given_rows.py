@@ -23,7 +23,12 @@ def rows_of(value: Json, key: str, plain: str = "") -> list[Record] | None:
     """
     held, _ = unwrap_rows(value)
     if isinstance(held, list):
-        return _listed(as_list(held), plain)
+        values = as_list(held)
+        if _are_objects(values):
+            return cast("list[Record]", values)
+        if not plain or any(isinstance(value, list) for value in values):
+            return None
+        return [_entry(value, plain) for value in values]
     return _keyed(as_object(held), key, plain) if isinstance(held, dict) else None
 
 
@@ -75,14 +80,6 @@ def _with_columns(held: Json, names: Sequence[str]) -> list[Json] | None:
         return None
     is_fitting = all(len(as_list(row)) <= len(names) for row in rows)
     return [dict(zip(names, as_list(row), strict=False)) for row in rows] if is_fitting else None
-
-
-def _listed(values: list[Json], plain: str) -> list[Record] | None:
-    if _are_objects(values):
-        return cast("list[Record]", values)
-    if not plain or any(isinstance(value, list) for value in values):
-        return None
-    return [_entry(value, plain) for value in values]
 
 
 def _keyed(body: Mapping[str, Json], key: str, plain: str) -> list[Record] | None:

@@ -68,7 +68,9 @@ class TimeFormat:
     def write(self, moment: datetime) -> Json:
         """Return a time in this format."""
         if not self.date:
-            return self._number(moment)
+            number = (moment - _START) / timedelta(seconds=1) * self.per_second
+            plain = int(number) if self.is_whole else number
+            return str(plain) if self.is_text else plain
         local = moment.astimezone(_offset(self.zone))
         clock = local.strftime(self.time)
         date = local.strftime(self.date)
@@ -96,11 +98,6 @@ class TimeFormat:
         except (ValueError, OverflowError):
             return None
         return moment.replace(microsecond=int(f"{match['fraction'] or ''}000000"[:6]))
-
-    def _number(self, moment: datetime) -> Json:
-        number = (moment - _START) / timedelta(seconds=1) * self.per_second
-        plain = int(number) if self.is_whole else number
-        return str(plain) if self.is_text else plain
 
 
 def time_format(value: Json) -> TimeFormat | None:

@@ -384,15 +384,11 @@ def describe_syntax_error(text: str, parser_message: str) -> str:
         return "is not a CEL expression: it is incomplete"
     if rest[:1] in {"'", '"'}:
         return f"is not a CEL expression: the string that begins {where} is not closed"
-    word = _word(rest)
+    match = re.match(r"\w+|[^\w\s]+", rest.strip())
+    word = match[0][:_MOST_SHOWN] if match else rest[:_MOST_SHOWN]
     known = [other for other in (word, _before(lines[line - 1], column)) if other in _MEANT]
     meant = f"; CEL writes `{_MEANT[known[0]]}` for `{known[0]}`" if known else ""
     return f"is not a CEL expression: {word!r} is not understood {where}{meant}"
-
-
-def _word(rest: str) -> str:
-    match = re.match(r"\w+|[^\w\s]+", rest.strip())
-    return match[0][:_MOST_SHOWN] if match else rest[:_MOST_SHOWN]
 
 
 def _before(line: str, column: int) -> str:

@@ -153,7 +153,12 @@ def _is_set(held: Json, given: Json, setting: Setting, settings: list[Setting], 
         return True
     if isinstance(given, dict):
         given = {**cast("Record", given), **_set_below(setting, settings, arguments)}
-    return _agrees(held, given, setting.how)
+    if setting.how == "set" or not isinstance(held, list):
+        return (
+            setting.how != "set" or _is_same(held, given) or _is_written_as(held, given) or _is_written_as(given, held)
+        )
+    listed, parts = cast("list[Any]", held), cast("list[Any]", given) if isinstance(given, list) else [given]
+    return setting.how != "append" or all(inner in listed for inner in parts)
 
 
 def _set_below(setting: Setting, settings: list[Setting], arguments: Record) -> Record:
@@ -176,14 +181,6 @@ def _held(record: Record, name: str) -> Json:
         return record.get(name)
     held = value_at(record, name)
     return None if held is NOWHERE else held
-
-
-def _agrees(value: Json, given: Json, how: How) -> bool:
-    """Whether a field holds what was given, in the way that it gets there."""
-    if how == "set" or not isinstance(value, list):
-        return how != "set" or _is_same(value, given) or _is_written_as(value, given) or _is_written_as(given, value)
-    listed, parts = cast("list[Any]", value), cast("list[Any]", given) if isinstance(given, list) else [given]
-    return how != "append" or all(inner in listed for inner in parts)
 
 
 def _is_written_as(text: Json, value: Json) -> bool:

@@ -59,7 +59,15 @@ class AuthExpiry(Perturbation):
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         if self._renews(turn.tool):
-            return await self._refreshed(turn, proceed)
+            failed = turn.memory.get("failed", 0)
+            if self.refresh_fails == "always" or failed < self.refresh_fails:
+                turn.memory.set("failed", failed + 1)
+                return self._refusal(turn, "the access could not be renewed")
+            transition = await proceed(turn)
+            if transition.observation.ok:
+                turn.memory.set("access", (0, turn.now))
+                turn.memory.set("failed", 0)
+            return turn.no_effect(transition)
         if not self._counted(turn, turn.memory):
             return self._refusal(turn, f"the access expired after {span_text(self.after)}")
         return turn.no_effect(await proceed(turn))
@@ -74,18 +82,6 @@ class AuthExpiry(Perturbation):
             return False
         memory.set("access", (used + 1, began))
         return True
-
-    async def _refreshed(self, turn: Turn, proceed: Proceed) -> Transition:
-        """Answer a call of the refresh tool."""
-        failed = turn.memory.get("failed", 0)
-        if self.refresh_fails == "always" or failed < self.refresh_fails:
-            turn.memory.set("failed", failed + 1)
-            return self._refusal(turn, "the access could not be renewed")
-        transition = await proceed(turn)
-        if transition.observation.ok:
-            turn.memory.set("access", (0, turn.now))
-            turn.memory.set("failed", 0)
-        return turn.no_effect(transition)
 
     def _renews(self, tool: Tool) -> bool:
         return self.refresh is not None and in_reach((self.refresh,), tool)

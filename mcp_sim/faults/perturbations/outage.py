@@ -57,17 +57,14 @@ class Outage(Perturbation):
         return self
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
-        into = self._into(turn)
+        # How long ago the latest outage began; negative before the first.
+        since = turn.now - turn.start - self.start
+        into = since if self.every is None or since < timedelta(0) else since % self.every
         if into < timedelta(0) or into >= self.lasts + self.recovery:
             return turn.no_effect(await proceed(turn))
         if into >= self.lasts and turn.chance("recovery") < (into - self.lasts) / self.recovery:
             return turn.no_effect(await proceed(turn))
         return self._refusal(turn, max(self.lasts - into, timedelta(0)))
-
-    def _into(self, turn: Turn) -> timedelta:
-        """Return how long ago the latest outage began; negative before the first."""
-        since = turn.now - turn.start - self.start
-        return since if self.every is None or since < timedelta(0) else since % self.every
 
     def _refusal(self, turn: Turn, left: timedelta) -> Transition:
         slots, again = {"status": self.status}, ""

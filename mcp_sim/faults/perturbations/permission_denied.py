@@ -127,7 +127,7 @@ class PermissionDenied(Perturbation):
     def _withheld(self, shape: ResultShape) -> Iterator[tuple[str, Withhold]]:
         for field in self.fields:
             if self.actions != "write":
-                yield field, "null" if is_nullable(_record_schema(shape).get(field, {})) else "absent"
+                yield field, "null" if is_nullable(properties(_record_whole(shape)).get(field, {})) else "absent"
 
     def _unshowable(self, shape: ResultShape) -> Iterator[str]:
         """Yield a problem for each field that a tool's outputSchema requires, so that it cannot be withheld."""
@@ -224,10 +224,6 @@ def _record_whole(shape: ResultShape) -> Record:
     if rows is not None:
         return items(at(schema, rows))
     return at(schema, record) if record is not None else {}
-
-
-def _record_schema(shape: ResultShape) -> Mapping[str, Record]:
-    return properties(_record_whole(shape))
 
 
 async def _let_through(turn: Turn, proceed: Proceed) -> Transition:

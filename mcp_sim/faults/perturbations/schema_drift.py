@@ -231,7 +231,8 @@ class _Forms:
 
     def understood(self, given: Record) -> Record | str:
         """Return the arguments in the old form, or their problems."""
-        problems = self._problems(given)
+        unknown = [f"{name}: is not an argument of this tool" for name in given if name in self._gone]
+        problems = "; ".join((*unknown, *self._new.problems(given)))
         if not problems:
             old = self._in_old_form(given)
             if not isinstance(old, str):
@@ -240,10 +241,6 @@ class _Forms:
         if self._drift.old_calls == "accepted" and self._old.is_valid(given):
             return given
         return problems
-
-    def _problems(self, given: Record) -> str:
-        unknown = [f"{name}: is not an argument of this tool" for name in given if name in self._gone]
-        return "; ".join((*unknown, *self._new.problems(given)))
 
     def _in_old_form(self, given: Record) -> Record | str:
         old: Record = {}

@@ -96,7 +96,9 @@ class ValidationQuirk(Perturbation):
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
         for name, value in self._looked_at(turn.call.arguments):
             if not self.keeps(value):
-                return self._refusal(turn, name, value)
+                problem = f"{name}: {self._demand()}"
+                slots = {"argument": name, "value": value, "problems": problem, "status": 422}
+                return Transition(refusal(turn, "invalid", f"Invalid arguments: {problem}", self.message, **slots))
         return turn.no_effect(await proceed(turn))
 
     def _looked_at(self, arguments: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
@@ -106,11 +108,6 @@ class ValidationQuirk(Perturbation):
         value = argument_value(arguments, self.argument)
         if value is not ABSENT:
             yield self.argument, value
-
-    def _refusal(self, turn: Turn, name: str, value: Json) -> Transition:
-        problem = f"{name}: {self._demand()}"
-        slots = {"argument": name, "value": value, "problems": problem, "status": 422}
-        return Transition(refusal(turn, "invalid", f"Invalid arguments: {problem}", self.message, **slots))
 
     def _demand(self) -> str:
         if self.max_length is not None:

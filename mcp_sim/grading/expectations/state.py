@@ -128,7 +128,11 @@ class State(Expectation):
 
     def problems(self, domain: Domain, perturbations: Mapping[str, Perturbation | None]) -> Sequence[str]:
         if self.cel is not None:
-            return _cel_problems(self.cel, domain)
+            try:
+                expression(self.cel, table_names(domain))
+            except ValueError as error:
+                return [str(error)]
+            return ()
         known = domain.entities.get(cast("str", self.entity))
         if known is None:
             return [f"unknown entity {self.entity!r}{did_you_mean(str(self.entity), domain.entities)}"]
@@ -146,11 +150,3 @@ class State(Expectation):
         except Unevaluable as error:
             return False, str(error)
         return holds, f"{condition.text} is {'true' if holds else 'false'}"
-
-
-def _cel_problems(text: str, domain: Domain) -> Sequence[str]:
-    try:
-        expression(text, table_names(domain))
-    except ValueError as error:
-        return [str(error)]
-    return ()

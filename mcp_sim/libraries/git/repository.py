@@ -388,7 +388,8 @@ class Repository:
         if name in self.tags and not force:
             raise NameTaken("tag", name)
         commit = self.resolve(revision)
-        self._put_tag(name, commit, message)
+        row: Record = {"ref": f"{self.root}:{name}", "repository": self.root, "name": name, "commit": commit}
+        self._store.put(TAG, row["ref"], {**row, "message": message})
         return commit
 
     def delete_tag(self, name: str) -> str:
@@ -616,10 +617,6 @@ class Repository:
     def put_branch(self, name: str, commit: str) -> None:
         row: Record = {"ref": f"{self.root}:{name}", "repository": self.root, "name": name, "commit": commit}
         self._store.put(BRANCH, row["ref"], row)
-
-    def _put_tag(self, name: str, commit: str, message: str) -> None:
-        row: Record = {"ref": f"{self.root}:{name}", "repository": self.root, "name": name, "commit": commit}
-        self._store.put(TAG, row["ref"], {**row, "message": message})
 
     def _point(self, commit: str) -> None:
         if self.branch is not None:

@@ -104,20 +104,16 @@ def _lines(name: str, condition: _Condition | None) -> Iterator[bytes]:
     elif condition is None:
         yield _instruction(_RETURN, _ALLOW)
     else:
-        yield from _checks(condition)
-
-
-def _checks(condition: _Condition) -> Iterator[bytes]:
-    low = _ARGUMENTS + 8 * condition.argument
-    if condition.values is _NO_POINTER:  # whose second word is zero, too
-        yield _instruction(_LOAD, low + 4)
-        yield _instruction(_IS, 0, 1)
+        low = _ARGUMENTS + 8 * condition.argument
+        if condition.values is _NO_POINTER:  # whose second word is zero, too
+            yield _instruction(_LOAD, low + 4)
+            yield _instruction(_IS, 0, 1)
+            yield _instruction(_RETURN, _FAIL | _NOT_PERMITTED)
+        yield _instruction(_LOAD, low)
+        for code, value in [*((_IS, value) for value in condition.values), (_HAS, condition.bit)]:
+            yield _instruction(code, value, 0, 1)
+            yield _instruction(_RETURN, _ALLOW)
         yield _instruction(_RETURN, _FAIL | _NOT_PERMITTED)
-    yield _instruction(_LOAD, low)
-    for code, value in [*((_IS, value) for value in condition.values), (_HAS, condition.bit)]:
-        yield _instruction(code, value, 0, 1)
-        yield _instruction(_RETURN, _ALLOW)
-    yield _instruction(_RETURN, _FAIL | _NOT_PERMITTED)
 
 
 def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:

@@ -189,10 +189,7 @@ class Tab:
                 raise NotReady("element is not enabled")
             if self._activate(target):
                 return
-        self._point(element)
-
-    def _point(self, element: Element) -> None:
-        """Give the focus to what takes it around an element. The next Tab goes on from the element."""
+        # Give the focus to what takes it around an element. The next Tab goes on from the element.
         around = next((outer for outer in element.above() if outer.has("tabindex")), None)
         self.shown["focus"] = None if around is None else around.place
         self.shown["start"] = element.place

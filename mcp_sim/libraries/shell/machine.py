@@ -253,7 +253,10 @@ class Machine:
         now, gone = self._below(files, within) if self._is_plain(within) else self._everything(files)
         changed = sorted(path for path, version in now.items() if self._seen.get(path) != version)
         for path in sorted(gone):
-            self._forget(path)
+            for table in TABLES:
+                if self.store.get(table, path) is not None:
+                    self.store.remove(table, path)
+                    self._known[table, path] = None
             del self._seen[path]
         for path in changed:
             self._record(files, path, now[path])
@@ -299,12 +302,6 @@ class Machine:
                 times[path] = _seconds(record, self.now)
         self.touch(times)
         self._look_at(times, self.fs)
-
-    def _forget(self, path: str) -> None:
-        for table in TABLES:
-            if self.store.get(table, path) is not None:
-                self.store.remove(table, path)
-                self._known[table, path] = None
 
     def _record(self, files: FileSystem, path: str, version: Version) -> None:
         """Write the record of a file that changed."""

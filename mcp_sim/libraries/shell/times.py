@@ -79,16 +79,13 @@ class _Rewriting:
             header = text[: len(text) - len(token["line"]) - len(body)]
             return f"{header}{line}{self._text(token, body, is_literal=bool(token['quote']))}"
         elif kind in ("find", "touch"):
-            return self._option(kind, text)
+            # An option of another command may have a value with commands.
+            if kind not in self._commands:
+                return text[0] + _TOKEN.sub(self, text[1:])
+            if kind == "touch":
+                return _DATED.sub(self._absolute, text)
+            return _NEWER.sub(self._absolute, _AGE.sub(lambda match: _age(match, self._now), _SIZE.sub(_size, text)))
         return text
-
-    def _option(self, kind: str, text: str) -> str:
-        """Return an option of find or touch; one of another command may have a value with commands."""
-        if kind not in self._commands:
-            return text[0] + _TOKEN.sub(self, text[1:])
-        if kind == "touch":
-            return _DATED.sub(self._absolute, text)
-        return _NEWER.sub(self._absolute, _AGE.sub(lambda match: _age(match, self._now), _SIZE.sub(_size, text)))
 
     def _text(self, token: re.Match[str], text: str, *, is_literal: bool) -> str:
         """Return the text of a token: a script if a shell gets it, else one that may hold command substitutions."""

@@ -111,7 +111,15 @@ class Controls:
         seed = self._setting.seed if new.seed is None else new.seed
         await self._apart(self._simulator.base(seed).counts)  # generates the records of a new seed
         clock = new.clock or self._setting.clock
-        self._check_faults(new, clock)
+        # Refuse faults that a new world cannot have, before a ledger names the world.
+        trial = self._simulator.world(is_new=False, intensity=new.intensity, faults=new.faults is not False)
+        faults = trial.version.faults
+        for number, fault in enumerate([] if isinstance(new.faults, bool) else new.faults):
+            try:
+                faults = trial.engine.refit(faults, {"inject": fault})
+            except DocumentError as error:
+                raise of_fault(error, f"faults[{number}]") from None
+        self._check_delivery(faults, clock)
         return self._added(
             self._simulator.world(
                 self._free(name),
@@ -122,17 +130,6 @@ class Controls:
                 faults=new.faults,
             )
         )
-
-    def _check_faults(self, new: m.NewWorld, clock: Mode) -> None:
-        """Refuse faults that a new world cannot have, before a ledger names the world."""
-        trial = self._simulator.world(is_new=False, intensity=new.intensity, faults=new.faults is not False)
-        faults = trial.version.faults
-        for number, fault in enumerate([] if isinstance(new.faults, bool) else new.faults):
-            try:
-                faults = trial.engine.refit(faults, {"inject": fault})
-            except DocumentError as error:
-                raise of_fault(error, f"faults[{number}]") from None
-        self._check_delivery(faults, clock)
 
     def inspect(self, name: str) -> m.WorldState:
         """Return the state of a world, without its records."""

@@ -86,7 +86,9 @@ def read_records(world: World, query: m.RecordQuery) -> m.RecordList:
         problem = f"there is no entity {query.entity!r}{did_you_mean(query.entity, known)}"
         raise Invalid([m.Located(path="entity", message=problem)])
     if query.key is not None:
-        records = _by_key(state, query.entity, query.key)
+        key = find_key(state, query.entity, query.key)
+        record = None if key is None else state.get(query.entity, key)
+        records = [] if key is None or record is None else [_stored(state, query.entity, key, record)]
         return m.RecordList(records=records, total=len(records), next=None)
     rows = islice(state.rows(query.entity), query.offset, query.offset + query.limit)
     records = list(_bounded(state, query.entity, rows))
@@ -119,12 +121,6 @@ def gestures(domain: Domain) -> dict[str, m.Gesture]:
     }
 
 
-def _by_key(state: State, entity: str, text: str) -> list[m.StoredRecord]:
-    key = find_key(state, entity, text)
-    record = None if key is None else state.get(entity, key)
-    return [] if key is None or record is None else [_stored(state, entity, key, record)]
-
-
 def _bounded(state: State, entity: str, rows: Iterable[tuple[Key, Record]]) -> Iterator[m.StoredRecord]:
     """Yield records up to a number of bytes, and at least one."""
     size = 0
@@ -145,7 +141,12 @@ def _state_at(world: World, step: int | None) -> State:
 
 def state_after(world: World, n: int) -> State:
     """Return the state after a step of the ledger. Raises `Conflict` if the ledger does not reach back to its start."""
-    steps = _effective(world)
+    steps = list[Record]()
+    for entry in world.ledger:
+        if "fork" in entry and entry["fork"]["of"] == entry["world"]:
+            steps = [step for step in steps if step["n"] <= entry["fork"]["n"]]
+        elif "step" in entry:
+            steps = [entry["step"]] if entry["step"]["entry"] == "reset" else [*steps, entry["step"]]
     if not steps or steps[0]["entry"] != "reset" or n < steps[0]["n"]:
         raise Conflict(f"the ledger of {world.name} does not reach back to step {n}; its trace does")
     if n > steps[-1]["n"]:
@@ -157,14 +158,3 @@ def state_after(world: World, n: int) -> State:
         changes = (*step.get("committed", ()), *step.get("absorbed", ()))
         state = state.apply([Change.from_json(body) for body in changes])
     return state
-
-
-def _effective(world: World) -> list[Record]:
-    """Return the kept steps since the newest reset, without those that were taken back."""
-    steps = list[Record]()
-    for entry in world.ledger:
-        if "fork" in entry and entry["fork"]["of"] == entry["world"]:
-            steps = [step for step in steps if step["n"] <= entry["fork"]["n"]]
-        elif "step" in entry:
-            steps = [entry["step"]] if entry["step"]["entry"] == "reset" else [*steps, entry["step"]]
-    return steps

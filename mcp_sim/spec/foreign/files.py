@@ -24,7 +24,12 @@ def read_value(path: Path) -> Json:
     """
     data = _bytes(path)
     if path.suffix == ".toml":
-        return _toml(data, path)
+        try:
+            return tomllib.loads(data.decode("utf-8-sig"))
+        except RecursionError:
+            raise DocumentError([Problem(str(path), 0, "", "invalid TOML: nested too deeply")]) from None
+        except ValueError as error:
+            raise DocumentError([Problem(str(path), 0, "", f"invalid TOML: {error}")]) from None
     try:
         return yaml12.load(data, str(path), is_foreign=True).value
     except DocumentError:
@@ -41,15 +46,6 @@ def _bytes(path: Path) -> bytes:
             return stream.read(yaml12.LARGEST + 1)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _toml(data: bytes, path: Path) -> Json:
-    try:
-        return tomllib.loads(data.decode("utf-8-sig"))
-    except RecursionError:
-        raise DocumentError([Problem(str(path), 0, "", "invalid TOML: nested too deeply")]) from None
-    except ValueError as error:
-        raise DocumentError([Problem(str(path), 0, "", f"invalid TOML: {error}")]) from None
 
 
 def _with_comments(data: bytes, name: str) -> Json:

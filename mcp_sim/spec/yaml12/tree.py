@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json
 from mcp_sim.types.errors import DocumentError, Problem
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
@@ -117,14 +117,6 @@ _MERGE = "<<"
 """The key of YAML 1.1 under which a mapping takes the keys of others, which many OpenAPI documents use."""
 
 
-def _merge(mapping: Record) -> None:
-    """Add the keys of the mappings under the merge key that the mapping itself lacks; earlier mappings win."""
-    merged = mapping.pop(_MERGE)
-    for source in as_list(merged) or [merged]:
-        for key, value in as_object(source).items():
-            mapping.setdefault(key, value)
-
-
 class Tree:
     """Builds a value from events, with the line of each part. Collects problems and continues where it can."""
 
@@ -176,7 +168,11 @@ class Tree:
         self.lines[id(done.value)] = done.lines
         mapping = as_object(done.value)
         if self._is_foreign and _MERGE in mapping:
-            _merge(mapping)
+            # Add the keys of the mappings under the merge key that the mapping itself lacks; earlier mappings win.
+            merged = mapping.pop(_MERGE)
+            for source in as_list(merged) or [merged]:
+                for key, value in as_object(source).items():
+                    mapping.setdefault(key, value)
         self._place(done.value, done.line, done.anchor, done.size, done.height)
 
     def _plain(self, event: Event) -> None:

@@ -33,7 +33,12 @@ def modernised(schema: Record, dialect: int) -> Record:
     if _OLD.isdisjoint(known):
         return known
     known_words = dict(known)
-    _separate_bounds(known_words)
+    # Replace `exclusiveMinimum: true` beside a bound by an exclusive bound.
+    for exclusive, bound in _BOUNDS:
+        if isinstance(known_words.get(exclusive), bool):
+            is_exclusive: Json = known_words.pop(exclusive)
+            if is_exclusive and bound in known_words:
+                known_words[exclusive] = known_words.pop(bound)
     if isinstance(known_words.get("items"), list):
         known_words["prefixItems"] = known_words.pop("items")
         if "additionalItems" in known_words:
@@ -48,15 +53,6 @@ def _known(schema: Record, dialect: int) -> Record:
     if dialect < _DIALECTS.index("2019-09") and "$ref" in schema:
         return {"$ref": schema["$ref"]}
     return {word: value for word, value in schema.items() if _INTRODUCED.get(word, 0) <= dialect}
-
-
-def _separate_bounds(row: Record) -> None:
-    """Replace `exclusiveMinimum: true` beside a bound by an exclusive bound."""
-    for exclusive, bound in _BOUNDS:
-        if isinstance(row.get(exclusive), bool):
-            is_exclusive: Json = row.pop(exclusive)
-            if is_exclusive and bound in row:
-                row[exclusive] = row.pop(bound)
 
 
 def _divide_dependencies(row: Record) -> None:

@@ -57,14 +57,6 @@ def expanded(schema: Json) -> Record:
     known = _known.get(id(root))
     if known is not None:
         return known[1]
-    expansion = _expanded_anew(root)
-    if len(_known) >= _MOST_KNOWN:
-        _known.clear()
-    _known[id(root)] = root, expansion
-    return expansion
-
-
-def _expanded_anew(root: Record) -> Record:
     expansion: Record = {}
     reached = max(_DEEPEST)
     for deepest in _DEEPEST:
@@ -75,6 +67,9 @@ def _expanded_anew(root: Record) -> Record:
         if source.left >= 0:
             break
         reached = source.reached
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    _known[id(root)] = root, expansion
     return expansion
 
 

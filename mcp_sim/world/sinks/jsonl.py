@@ -45,18 +45,15 @@ class Jsonl:
             while rest:
                 rest = rest[self._file.write(rest) :]
         except OSError as error:
-            self._take_back()
+            # Remove the beginning of a line. In a pipe it stays.
+            with suppress(OSError):
+                self._file.truncate(self._end)
+                self._file.seek(self._end)
             raise self._unwritable(error) from None
         self._end += len(whole)
 
     def close(self) -> None:
         self._file.close()
-
-    def _take_back(self) -> None:
-        """Remove the beginning of a line. In a pipe it stays."""
-        with suppress(OSError):
-            self._file.truncate(self._end)
-            self._file.seek(self._end)
 
     def _unwritable(self, error: OSError) -> Unwritable:
         return Unwritable("the trace", str(self._path), error.strerror or str(error))

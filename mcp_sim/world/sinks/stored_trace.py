@@ -76,16 +76,13 @@ class StoredTrace:
         whole = 0
         if size:
             with mmap(self._file, size, access=ACCESS_READ) as text:
-                self._check_beginning(text)
+                # Raise `Unwritable` if this is another kind of file; the beginning of a header is a torn one.
+                if text[: len(BEGINNING)] != BEGINNING and not self._header.startswith(text[: len(self._header)]):
+                    raise self._unwritable("it is not a trace; use another file")
                 whole, self._at = self._newest(store, text, text.rfind(b"\n") + 1)
         if whole < size:
             os.ftruncate(self._file, whole)
         self._end = whole
-
-    def _check_beginning(self, text: mmap) -> None:
-        """Raise `Unwritable` if this is another kind of file; the beginning of a header is a torn one."""
-        if text[: len(BEGINNING)] != BEGINNING and not self._header.startswith(text[: len(self._header)]):
-            raise self._unwritable("it is not a trace; use another file")
 
     def _newest(self, store: OpenStore, text: mmap, end: int) -> tuple[int, int]:
         """Return where the file's copy of the ledger ends, and the number of its newest entry.
