@@ -37,9 +37,9 @@ from jsonschema_rs import Validator, validator_for
 
 from mcp_sim.generate.instances import Instances
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.formats import RESULT_FORMATS
 from mcp_sim.types.json_schema.satisfiability import NoInstance
 from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_schema.validation import RESULT_FORMATS
 from mcp_sim.types.lexicon.english import singular, singular_phrase, snake
 
 Json = Any

@@ -16,7 +16,7 @@ from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette, json_option, print_json, table_lines
 from mcp_sim.simulator.compile import load
-from mcp_sim.simulator.corrections import alternatives, corrections
+from mcp_sim.simulator.inferred_tools import alternatives, corrections
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.sources import shipped
 from mcp_sim.spec.write_overrides import SpecFile, left_out, spec_beside, spec_files, spec_text

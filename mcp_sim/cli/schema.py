@@ -11,7 +11,7 @@ from mcp_sim.types import Record
 
 def control_schema() -> Record:
     """Return the OpenAPI document of the control plane, from which typed clients are generated."""
-    from mcp_sim.server.control.openapi import document  # noqa: PLC0415 (loads the server)
+    from mcp_sim.server.control.operations import document  # noqa: PLC0415 (loads the server)
 
     return document()
 

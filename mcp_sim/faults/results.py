@@ -1,4 +1,7 @@
-"""Find rows, records and texts in results, by the tool's plan or else by their form, and change them."""
+"""Find rows, records and texts in results, by the tool's plan or else by their form, and change them.
+
+Some faults act on tables of libraries, such as a shell or screens, instead.
+"""
 
 from __future__ import annotations
 
@@ -231,3 +234,22 @@ def message_prefix(body: ToolResult | RpcError, share: float) -> str:
     """Return about this share of the response's text: never empty, and never the whole message."""
     text = encode(jsonrpc_message(body)).decode()
     return text[: min(max(1, int(len(text) * share)), len(text) - 1)]
+
+
+def entity_of(domain: Domain, tool: Tool, table: str) -> str:
+    """Return the entity of a table for the server of a tool, whose name precedes it in worlds with `namespaces`."""
+    name = f"{tool.server}.{table}"
+    return name if name in domain.entities else table
+
+
+def missing(domain: Domain, table: str, what: str) -> Sequence[str]:
+    """Return the problem that no server has `what`, if none has the table."""
+    if any(name == table or name.endswith(f".{table}") for name in domain.entities):
+        return []
+    return [f"no server has {what}: the world has no {table}"]
+
+
+async def after_change(turn: Turn, proceed: Proceed, change: Change) -> Transition:
+    """Return the call on the changed state, with the change. What it meant is known from the state without it."""
+    transition = await proceed(turn.after([change]))
+    return replace(transition, changes=(change, *transition.changes))

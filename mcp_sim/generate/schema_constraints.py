@@ -10,10 +10,9 @@ from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
-from mcp_sim.types.json_schema.formats import RESULT_FORMATS
 from mcp_sim.types.json_schema.merge import merge_schemas
 from mcp_sim.types.json_schema.shapes import SEARCHED, as_list, as_object, properties, required, types_of
-from mcp_sim.types.json_schema.validation import compiled
+from mcp_sim.types.json_schema.validation import RESULT_FORMATS, compiled
 
 Make: TypeAlias = Callable[[Chance, Record, Moment], Json]
 """Makes a value from chance, the record so far, and the times of the record."""

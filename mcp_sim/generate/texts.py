@@ -25,8 +25,7 @@ from mcp_sim.generate.text_fields import text_writer
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.timeline import Moment, time_maker
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.formats import RESULT_FORMATS
-from mcp_sim.types.json_schema.validation import compiled, enforceable
+from mcp_sim.types.json_schema.validation import RESULT_FORMATS, compiled, enforceable
 
 _MORE = 4  # repetitions without an upper bound end soon: `\w+` is a word, not a line
 _CLASSES = {"digit": string.digits, "word": string.ascii_lowercase + string.digits, "space": " "}

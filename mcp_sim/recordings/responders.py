@@ -22,7 +22,7 @@ from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.errors import Crash, UsageError
 from mcp_sim.types.json_values import leaves
-from mcp_sim.types.lexicon.past_events import is_past_event
+from mcp_sim.types.lexicon.english import is_past_event
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.types.time_formats import parse_time
 from mcp_sim.world.world import World

@@ -24,9 +24,14 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from mcp_sim.server.access import TOKEN_VARIABLE, Access, NotAdmitted, WorldNames, explicit_names
+from mcp_sim.server.access import (
+    TOKEN_VARIABLE,
+    Access,
+    NotAdmitted,
+    WorldNames,
+    explicit_names,
+)
 from mcp_sim.server.batches import answer_batch, batch_of
-from mcp_sim.server.cors import is_preflight, preflight_headers, readable_by
 from mcp_sim.server.exchange import (
     CONNECTION,
     EXCHANGE,
@@ -40,6 +45,9 @@ from mcp_sim.server.exchange import (
     Send,
     check_message,
     check_values,
+    is_preflight,
+    preflight_headers,
+    readable_by,
     respond,
 )
 from mcp_sim.server.impersonation import Context, Impersonation

@@ -8,11 +8,10 @@ from dataclasses import replace
 
 from mcp_sim.simulator.world_step import Source, WorldStep, refused
 from mcp_sim.types import Memories, Record, Tool, Transition, Turn
-from mcp_sim.types.clients import Request
+from mcp_sim.types.calls import Request
 from mcp_sim.types.domain import Concealed
 from mcp_sim.types.errors import Crash, Unmatched
-from mcp_sim.types.json_schema.formats import FORMATS, RESULT_FORMATS
-from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_schema.validation import FORMATS, RESULT_FORMATS, Validator
 from mcp_sim.types.kinds import ImmediatePredictor, Predictor, RequestPredictor, world_models
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM

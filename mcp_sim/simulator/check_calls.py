@@ -15,10 +15,9 @@ from mcp_sim.types import Record, Tool, ToolResult
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.errors import Crash, DocumentError, McpSimError, Problem
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.formats import FORMATS
 from mcp_sim.types.json_schema.satisfiability import NoInstance
 from mcp_sim.types.json_schema.shapes import as_object, properties
-from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_schema.validation import FORMATS, Validator
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World

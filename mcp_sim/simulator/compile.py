@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from mcp_sim.grading.loopholes import loopholes, unspecified_records
+from mcp_sim.grading.grade import loopholes, unspecified_records
 from mcp_sim.simulator.compile_domain import (
     CompiledDomain,
     check_links,
@@ -148,7 +148,7 @@ def _warn_of_instructions(sources: Sources) -> None:
 
 def _guess_warnings(scenario: Scenario) -> Iterator[Problem]:
     """Yield a warning for each tool whose plan is a guess, with the line that would confirm it."""
-    from mcp_sim.simulator.corrections import corrections  # noqa: PLC0415 (only `check` and `plan` suggest them)
+    from mcp_sim.simulator.inferred_tools import corrections  # noqa: PLC0415 (only `check` and `plan` suggest them)
 
     lines = corrections(scenario.domain)
     for plan in scenario.guesses:

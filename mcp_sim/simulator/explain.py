@@ -19,8 +19,9 @@ from mcp_sim.simulator.fault_sets import FaultSet, FaultSets
 from mcp_sim.simulator.saved_worlds import past_of
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Call, Change, Memories, PastCall, Record, Tool, Turn
+from mcp_sim.types.calls import scope_of
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.draws import Draws, scope_of
+from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import Unevaluable
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Check, Role, Trigger

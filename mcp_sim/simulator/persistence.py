@@ -18,7 +18,7 @@ from mcp_sim.simulator.saved_worlds import Unreadable, delta, replay, restore, s
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.simulator.tagged_json import TaggedJsonError
 from mcp_sim.types import Call, Due, Observation, Record, Step
-from mcp_sim.types.clients import Request
+from mcp_sim.types.calls import Request
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import Crash, McpSimError, StoreBusy, StoreFailure, Unwritable
 from mcp_sim.types.kinds import OpenStore, Snapshot, StoredEntry, pauses

@@ -22,7 +22,7 @@ from mcp_sim.simulator.fault_sets import FaultSet, FaultSets
 from mcp_sim.simulator.moving import move
 from mcp_sim.simulator.pipeline import Pipeline
 from mcp_sim.types import Call, Memories, Observation, Record, RpcError, Step, Tool, ToolResult, Transition, Turn
-from mcp_sim.types.clients import Request
+from mcp_sim.types.calls import Request
 from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import BadArguments, Crash, DocumentError, InputRequired, UsageError

@@ -20,9 +20,8 @@ from mcp_sim.types.delays import LogNormal
 from mcp_sim.types.error_templates import REFUSAL_SLOTS, Template, slots_in
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.formats import FORMATS
 from mcp_sim.types.json_schema.shapes import as_object, properties, types_of
-from mcp_sim.types.json_schema.validation import Validator, compiled
+from mcp_sim.types.json_schema.validation import FORMATS, Validator, compiled
 from mcp_sim.types.surface import (
     ArgumentCheck,
     Ask,

@@ -6,15 +6,66 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypeAlias
+from hashlib import sha256
+from typing import Any, Literal, Protocol, TypeAlias
 
 from rpds import HashTrieMap
 
-from mcp_sim.types.clients import RequestingClient
-from mcp_sim.types.draws import Draws
+from mcp_sim.types.draws import SEPARATOR, Draws
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import Json, Key, Record
 from mcp_sim.types.tools import Observation, Tool
 from mcp_sim.types.views import Change, Due, View
+
+
+class RequestingClient(Protocol):
+    """The client that waits for the answer to a request. It exists only until then."""
+
+    @property
+    def meta(self) -> Record:
+        """The `_meta` of the request, without what the protocol and mcp-sim put there."""
+        ...
+
+    @property
+    def log_level(self) -> str | None:
+        """The least severe log messages that it wants; None: no messages."""
+        ...
+
+    @property
+    def wants_progress(self) -> bool: ...
+
+    @property
+    def repeats(self) -> Record:
+        """Of a request that is repeated with answers to questions: `inputResponses` and `requestState`."""
+        ...
+
+    @property
+    def is_asked_by_results(self) -> bool:
+        """Whether questions are results, after which it repeats the request (`InputRequired`), not requests."""
+        ...
+
+    def can_answer(self, method: str, params: Record) -> bool:
+        """Whether it has declared the capability for a question, a request such as `elicitation/create`."""
+        ...
+
+    async def ask(self, method: str, params: Record) -> Record | None:
+        """Send a question, and return its result; None if the client cannot answer it."""
+        ...
+
+    async def notify(self, method: str, params: Record) -> None:
+        """Send a notification that belongs to the request: `notifications/progress` or `notifications/message`."""
+        ...
+
+
+@frozen
+class Request:
+    """A request other than a call, such as `resources/read`."""
+
+    method: str
+    params: Record
+    """Without `_meta`."""
+    client: RequestingClient | None = None
+
 
 UNABLE: Record = {"action": "unable"}
 """The answer instead of a client that lacks the capability to be asked."""
@@ -29,6 +80,11 @@ Kept: TypeAlias = Literal["", "truth", "served"]
 
 NESTED = 200
 """Characters of arguments from which on a `RecursionError` is their fault: texts may nest brackets or quotes deeply."""
+
+
+def scope_of(tool: str, arguments: str) -> str:
+    """Return the name of a call in draws and counters: the same for the same tool and equal arguments, as JSON."""
+    return sha256(f"{tool}{SEPARATOR}{arguments}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 @dataclass(slots=True)

@@ -17,11 +17,6 @@ T = TypeVar("T")
 SEPARATOR = "\x1f"
 
 
-def scope_of(tool: str, arguments: str) -> str:
-    """Return the name of a call in draws and counters: the same for the same tool and equal arguments, as JSON."""
-    return sha256(f"{tool}{SEPARATOR}{arguments}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
 def below(probability: float, purpose: str) -> Callable[[Draws], bool]:
     """Compile `draws.unit(purpose) < probability`: the digest is compared with the bound as bytes."""
     bound = ceil(probability * (1 << 53))

@@ -1,7 +1,8 @@
-"""Versions of a world: what a call reads, and what calls and events leave behind."""
+"""Versions of a world: what a call reads, and what calls and events leave behind; moments to return to."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -18,14 +19,17 @@ from mcp_sim.types import (
     Kept,
     Memories,
     PastCall,
+    PastVersion,
     Record,
     Step,
     Tool,
     Transition,
     Turn,
 )
+from mcp_sim.types.clock import Clock
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import BadArguments
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical, nests_deeper, well_formed
 from mcp_sim.types.kinds import Occasion
 from mcp_sim.types.plans import RECORDLESS, Plan
@@ -34,6 +38,7 @@ from mcp_sim.world.catalogue import CatalogueFault
 from mcp_sim.world.deferred_commits import writes
 from mcp_sim.world.kept_answers import NO_ANSWERS, KeptAnswers
 from mcp_sim.world.state import State
+from mcp_sim.world.trace import History, Ledger
 
 DEEPEST = 64
 """The arguments of a call may nest this many levels. Deeper ones would exceed Python's recursion limit where they are
@@ -352,3 +357,40 @@ def replayed(state: State, steps: Sequence[Record]) -> State:
         written = [*step.get("committed", ()), *step.get("absorbed", ())]
         state = state.apply([Change.from_json(body) for body in written])
     return state
+
+
+@frozen
+class Mark:
+    """A world as it was before a call, to which it returns if the call cannot be saved."""
+
+    version: Version
+    crashed: str
+    clock: Clock
+    ledger: Ledger
+    entries: int
+    history: History
+    pasts: int
+    past_versions: deque[PastVersion]
+    unsaved: Unsaved | None
+    answer: str | None
+
+
+@frozen
+class Moment:
+    """A world as it was between two calls, without its ledger: a fork begins there, and a world may return to it."""
+
+    version: Version
+    crashed: str
+    elapsed: timedelta
+    history: History
+    past_versions: deque[PastVersion]
+    answer: str | None
+
+    def kept(self) -> Moment:
+        """Return the same moment, apart from the world that goes on."""
+        return replace(self, history=self.history.fork(), past_versions=self.past_versions.copy())
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it keeps alive."""
+        return self.version.state.size + self.version.kept.size + self.history.size

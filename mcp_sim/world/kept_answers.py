@@ -15,8 +15,9 @@ from typing import Any
 from rpds import HashTrieMap
 
 from mcp_sim.types import Call, Json, KeptAnswer, Observation, Record, Step, ToolResult
+from mcp_sim.types.calls import scope_of
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.draws import SEPARATOR, scope_of
+from mcp_sim.types.draws import SEPARATOR
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, canonical, decode, split_path, value_at, without_part
 from mcp_sim.world.trace import observation_bytes, observation_of

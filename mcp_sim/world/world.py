@@ -16,9 +16,9 @@ from typing import Any, Protocol, TypeVar
 from anyio import Lock
 
 from mcp_sim.types import Call, Change, Due, Memories, Observation, PastCall, PastVersion, Record, Step, Tool, Turn
-from mcp_sim.types.clients import Request, RequestingClient
+from mcp_sim.types.calls import Request, RequestingClient, scope_of
 from mcp_sim.types.clock import Clock, iso
-from mcp_sim.types.draws import Draws, scope_of
+from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import Crash, Unwritable, UsageError
 from mcp_sim.types.grades import Exercised, Grade
 from mcp_sim.types.kinds import Sink
@@ -30,6 +30,8 @@ from mcp_sim.world.catalogue import list_tools
 from mcp_sim.world.commits import (
     AnsweredCall,
     Faults,
+    Mark,
+    Moment,
     Origin,
     Unsaved,
     Version,
@@ -45,7 +47,6 @@ from mcp_sim.world.commits import (
 )
 from mcp_sim.world.idempotency import KeyedCalls
 from mcp_sim.world.kept_answers import key_of
-from mcp_sim.world.moments import Mark, Moment
 from mcp_sim.world.state import State
 from mcp_sim.world.trace import History, Ledger, answer_line, crash_line, fork_line, step_line
 
@@ -542,7 +543,9 @@ class World:
         """Return the version with what expectations know after the entry, and with the number of the entry."""
         scenario = version.faults.scenario
         noticed = zip(scenario.expectations, version.facts, strict=True)
-        facts = tuple([entry.expectation.notice(known, step, scenario) for entry, known in noticed])
+        facts = tuple(
+            [None if known is None else entry.expectation.notice(known, step, scenario) for entry, known in noticed]
+        )
         applied = applied_after(version, step, self.origin, self.clock.start)
         kept = version.kept.after(step, key_of(step, scenario.domain)) if step.keeps else version.kept
         # Not `replace`, which collects all fields by their names: this runs at every call.

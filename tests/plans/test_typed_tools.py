@@ -10,8 +10,7 @@ import pytest
 from support.matched_tools import TEXT, answered, simulator, tool
 
 from mcp_sim.simulator.check_calls import failing_tools
-from mcp_sim.types.json_schema.formats import RESULT_FORMATS
-from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_schema.validation import RESULT_FORMATS, Validator
 
 Json = Any
 TIME: Json = {"type": "string", "format": "date-time"}

@@ -26,10 +26,9 @@ from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.server.exchange import Refusal
-from mcp_sim.server.oauth.grants import MOST_TOKENS, Grant, Grants
+from mcp_sim.server.oauth.grants import MOST_TOKENS, Grant, Grants, Shares
 from mcp_sim.server.oauth.provider import MOST_CLIENTS, Provider
 from mcp_sim.server.oauth.service import Authorization, resource_of
-from mcp_sim.server.oauth.shares import Shares
 from mcp_sim.types.oauth import OAuth
 
 PUNYCODE = "Multipart/form-data; boundary=b; charset=punycode"

@@ -15,8 +15,7 @@ from support.matched_tools import result
 from support.over_http import listening
 
 from mcp_sim import Simulator
-from mcp_sim.server.buffered import ROUND, Rations
-from mcp_sim.server.connections import PIECE
+from mcp_sim.server.connections import PIECE, ROUND, Rations
 from mcp_sim.server.listening import bind, serving
 from mcp_sim.server.turns import MOST_AT_WORK, MOST_NEWCOMERS_AT_WORK, NEWCOMERS, Turn, Turns
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from mcp_sim.faults.library_tables import entity_of, missing
-from mcp_sim.faults.results import proceed_twice
+from mcp_sim.faults.results import entity_of, missing, proceed_twice
 from mcp_sim.types import Change, Proceed, Record, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds import Apply, Perturbation, Stage, perturbations

@@ -8,8 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mcp_sim.faults.library_tables import entity_of, missing
-from mcp_sim.faults.results import proceed_twice
+from mcp_sim.faults.results import entity_of, missing, proceed_twice
 from mcp_sim.types import Change, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import below

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from mcp_sim.faults.library_tables import entity_of, missing
-from mcp_sim.faults.results import proceed_twice
+from mcp_sim.faults.results import entity_of, missing, proceed_twice
 from mcp_sim.types import Change, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import USUAL_TIMEOUT

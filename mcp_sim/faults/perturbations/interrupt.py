@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mcp_sim.faults.library_tables import after_change, entity_of, missing
+from mcp_sim.faults.results import after_change, entity_of, missing
 from mcp_sim.libraries.screens import NOTICE, notice_record, usual_notices
 from mcp_sim.types import Change, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain

@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from mcp_sim.faults.library_tables import after_change, entity_of, missing
+from mcp_sim.faults.results import after_change, entity_of, missing
 from mcp_sim.libraries.screens import LAYOUT, layout_record
 from mcp_sim.types import Change, Proceed, Tool, Transition, Turn
 from mcp_sim.types.domain import Domain

@@ -16,8 +16,8 @@ from rpds import HashTrieMap
 from mcp_sim.grading.bases import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import BrokenDelivery, Json, Observation, RpcError, Step
 from mcp_sim.types.call_matchers import CallPattern, times
+from mcp_sim.types.calls import scope_of
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.draws import scope_of
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical, decode, encode
 from mcp_sim.types.kinds import Difference, End, Expectation, Perturbation, Verdict, expectations

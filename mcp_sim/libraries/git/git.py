@@ -8,7 +8,7 @@ from datetime import timedelta
 from pkgutil import get_data
 
 from mcp_sim.libraries.files import Files, is_within, join, normalize
-from mcp_sim.libraries.files.given import read_given_files
+from mcp_sim.libraries.files.tree import read_given_files
 from mcp_sim.libraries.git.changes import Snapshot
 from mcp_sim.libraries.git.errors import NotARepository
 from mcp_sim.libraries.git.repository import REPOSITORY, Repository

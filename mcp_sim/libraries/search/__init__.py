@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from mcp_sim.libraries.search.index import words_of
+from mcp_sim.libraries.search.index import PAGE, Search, snippet, words_of
 from mcp_sim.libraries.search.pages import PageError, Rows, page
-from mcp_sim.libraries.search.search import PAGE, Search, snippet
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import schema_of

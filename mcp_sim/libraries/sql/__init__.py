@@ -6,9 +6,8 @@ those that statements create. `sql_table` (name, sql) has their statements.
 
 from __future__ import annotations
 
-from mcp_sim.libraries.sql.database import SCHEMA
+from mcp_sim.libraries.sql.database import SCHEMA, Result, Sql, first_word
 from mcp_sim.libraries.sql.errors import SqlError
-from mcp_sim.libraries.sql.sql import Result, Sql, first_word
 from mcp_sim.libraries.sql.tables import quoted, read_given_tables
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity, Field

@@ -21,7 +21,7 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import is_nullable
 from mcp_sim.types.json_values import Path, get_part, replace_part
-from mcp_sim.types.lexicon.past_events import is_past_event
+from mcp_sim.types.lexicon.english import is_past_event
 from mcp_sim.types.time_formats import parse_time, time_format
 from mcp_sim.types.views import find_key, was_written
 

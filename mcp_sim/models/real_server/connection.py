@@ -11,7 +11,7 @@ from mcp_sim.models.real_server.exchanges import Exchange, Exchanges
 from mcp_sim.spec.foreign.secrets import Secrets
 from mcp_sim.spec.live_server import AtUrl, Place, Stderr, connected, failure_reason, failures, leaves
 from mcp_sim.types import Record
-from mcp_sim.types.clients import Request, RequestingClient
+from mcp_sim.types.calls import Request, RequestingClient
 from mcp_sim.types.errors import Crash, InputRequired
 from mcp_sim.types.json_schema.shapes import as_object
 

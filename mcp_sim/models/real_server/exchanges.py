@@ -9,7 +9,7 @@ from secrets import token_urlsafe
 from typing import Any
 
 from mcp_sim.types import Json, Record
-from mcp_sim.types.clients import RequestingClient
+from mcp_sim.types.calls import RequestingClient
 
 NO_CLIENT = "There is no client that can answer this"
 """What a server reads whose question cannot be passed on."""

@@ -17,7 +17,7 @@ from mcp_sim.spec.sessions import read_sessions
 from mcp_sim.spec.trust import is_beside, is_inside
 from mcp_sim.types import Attempt, Memories, Record, Tool, Transition, Turn
 from mcp_sim.types.call_results import observation_of_answer
-from mcp_sim.types.clients import Request
+from mcp_sim.types.calls import Request
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, Unmatched, UsageError
 from mcp_sim.types.json_values import encode

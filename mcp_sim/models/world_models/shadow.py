@@ -31,7 +31,7 @@ from mcp_sim.types import (
     Turn,
 )
 from mcp_sim.types.call_results import observation_of_answer
-from mcp_sim.types.clients import Request
+from mcp_sim.types.calls import Request
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.error_templates import invalid_arguments

@@ -15,7 +15,7 @@ from mcp_sim.models.real_server.options import RealServerOptions
 from mcp_sim.models.taken_answers import TakenAnswers
 from mcp_sim.types import Attempt, Json, Memories, Record, Transition, Turn
 from mcp_sim.types.call_results import observation_of_answer
-from mcp_sim.types.clients import Request
+from mcp_sim.types.calls import Request
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.json_values import encode

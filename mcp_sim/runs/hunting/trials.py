@@ -23,7 +23,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import expectations
 from mcp_sim.types.scenario import ExpectationEntry, GivenRecords, Scenario
-from mcp_sim.world.owned_files import lock
+from mcp_sim.world.sinks.jsonl import lock
 
 AGENT = "the agent"  # stands for an expectation where the agent itself did not end well
 

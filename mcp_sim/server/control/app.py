@@ -22,8 +22,7 @@ from mcp_sim.server.control.controls import Controls
 from mcp_sim.server.control.errors import ControlError, of_model
 from mcp_sim.server.control.following import Followed
 from mcp_sim.server.control.models import ScreenQuery
-from mcp_sim.server.control.openapi import document
-from mcp_sim.server.control.operations import OPERATIONS, Operation
+from mcp_sim.server.control.operations import OPERATIONS, Operation, document
 from mcp_sim.server.control.tokens import ControlToken
 from mcp_sim.server.exchange import Bodies, Receive, Refusal, Scope, Send, check_values, replayed
 from mcp_sim.types import Json

@@ -18,7 +18,7 @@ from mcp_sim.types.json_values import encode
 from mcp_sim.types.programs import GESTURES
 from mcp_sim.types.scenario import PerturbationEntry
 from mcp_sim.types.views import find_key
-from mcp_sim.world.moments import Moment
+from mcp_sim.world.commits import Moment
 from mcp_sim.world.state import State
 from mcp_sim.world.world import World
 

@@ -20,8 +20,7 @@ from mcp.server.auth.provider import (
 )
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
-from mcp_sim.server.oauth.grants import Grant, Grants
-from mcp_sim.server.oauth.shares import Shares
+from mcp_sim.server.oauth.grants import Grant, Grants, Shares
 
 MOST_CLIENTS = 5_000
 """Clients, codes and open requests that are kept. Those in memory register once per run."""

@@ -8,7 +8,7 @@ from typing import TypeAlias, cast
 
 from mcp_sim.spec.foreign.files import shortened
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.dialects import dialect_of, modernised
+from mcp_sim.types.json_schema.expansion import dialect_of, modernised
 from mcp_sim.types.json_schema.shapes import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_PARTS, as_list, as_object
 
 Doubt: TypeAlias = Callable[[str], None]

@@ -10,7 +10,17 @@ from mcp_sim.types.kinds.backend import Answer, Backend, Invent, Tables
 from mcp_sim.types.kinds.expectation import Difference, End, Expectation, Verdict
 from mcp_sim.types.kinds.importer import Imported, Importer, Unreached
 from mcp_sim.types.kinds.kind import Kind
-from mcp_sim.types.kinds.perturbation import Apply, CountCall, Listing, Occasion, Perturbation, Stage
+from mcp_sim.types.kinds.perturbation import (
+    Apply,
+    Check,
+    CountCall,
+    Listing,
+    Occasion,
+    Perturbation,
+    Role,
+    Stage,
+    Trigger,
+)
 from mcp_sim.types.kinds.registries import (
     COMBINATORS,
     COMMON_EXPECTATION_KEYS,
@@ -26,7 +36,6 @@ from mcp_sim.types.kinds.registries import (
     world_models,
 )
 from mcp_sim.types.kinds.store import OpenStore, Sink, Snapshot, Store, StoredEntry, pauses
-from mcp_sim.types.kinds.trigger import Check, Role, Trigger
 from mcp_sim.types.kinds.world_model import ImmediatePredictor, Predictor, RequestPredictor, WorldModel
 
 __all__ = [

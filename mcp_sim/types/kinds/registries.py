@@ -16,9 +16,8 @@ from mcp_sim.types.errors import UnknownKind
 from mcp_sim.types.kinds.backend import Backend
 from mcp_sim.types.kinds.expectation import Expectation
 from mcp_sim.types.kinds.importer import Importer
-from mcp_sim.types.kinds.perturbation import Perturbation
+from mcp_sim.types.kinds.perturbation import Perturbation, Trigger
 from mcp_sim.types.kinds.store import Store
-from mcp_sim.types.kinds.trigger import Trigger
 from mcp_sim.types.kinds.world_model import WorldModel
 from mcp_sim.types.programs import PROGRAM
 

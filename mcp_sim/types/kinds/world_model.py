@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, Protocol, Self, runtime_checkable
 from pydantic import Field
 
 from mcp_sim.types import Attempt, Memories, Record, Tool, Transition, Turn
-from mcp_sim.types.clients import Request
+from mcp_sim.types.calls import Request
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.kinds.importer import Imported, Unreached
 from mcp_sim.types.kinds.kind import Kind

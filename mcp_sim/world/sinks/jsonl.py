@@ -1,10 +1,12 @@
 """A trace file: one JSON object a line, each on disk before the call is answered.
 
-Several worker processes may share it."""
+Several worker processes may share it.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -12,7 +14,6 @@ from stat import S_ISREG
 
 from mcp_sim.types import Step
 from mcp_sim.types.errors import Unwritable
-from mcp_sim.world.owned_files import own_alone
 
 
 class Jsonl:
@@ -115,3 +116,28 @@ class SharedTrace:
 
     def _unwritable(self, reason: str) -> Unwritable:
         return Unwritable("the trace", str(self._path), reason)
+
+
+def own_alone(file: int) -> None:
+    """Empty an open file that no other process writes to, and keep others from it. Raises `OSError`.
+
+    Pipes and devices may have several writers.
+    """
+    if not S_ISREG(os.fstat(file).st_mode):
+        return
+    try:
+        lock(file)
+    except BlockingIOError:
+        raise OSError(0, "another process writes to it; give each server a file of its own") from None
+    os.ftruncate(file, 0)
+
+
+def lock(file: int) -> None:
+    """Keep other processes from locking an open file until it is closed. Raises `BlockingIOError` if one has.
+
+    Windows has no such locks.
+    """
+    if sys.platform != "win32":
+        import fcntl  # noqa: PLC0415 (missing on Windows)
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -19,8 +19,7 @@ from mcp_sim import Simulator
 from mcp_sim.server.access import Access, digest, names_of
 from mcp_sim.server.control.app import ControlServer
 from mcp_sim.server.control.controls import Controls, Setting
-from mcp_sim.server.control.openapi import document
-from mcp_sim.server.control.operations import OPERATIONS
+from mcp_sim.server.control.operations import OPERATIONS, document
 from mcp_sim.server.control.tokens import ControlToken
 from mcp_sim.server.worlds import Worlds
 from mcp_sim.simulator.compile import load

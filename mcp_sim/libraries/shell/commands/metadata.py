@@ -1,13 +1,61 @@
-"""stat, with the times of the world."""
+"""stat, with the times of the world, and where paths lead: realpath, readlink."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, Node
+from mcp_sim.libraries.shell.commands.invocation import LINKS, Body, Failed, Invocation, Node
 from mcp_sim.libraries.shell.commands.listing import mode_text
+
+
+def resolved(run: Invocation, path: str) -> str:
+    """Return an absolute path without symbolic links."""
+    place = "/"
+    parts: list[str] = run.place(path).strip("/").split("/")
+    for _ in range(LINKS * len(parts)):
+        if not parts:
+            return place
+        place = posixpath.join(place, parts.pop(0))
+        node = run.look(place)
+        if node is not None and node.is_link:
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(place), node.target))
+            parts, place = [*target.strip("/").split("/"), *parts], "/"
+    raise Failed(f"{run.name}: {path}: Too many levels of symbolic links\n")
+
+
+def realpath(run: Invocation) -> None:
+    options, paths = run.options(
+        "emsqLPz", ["relative-to=", "canonicalize-existing", "canonicalize-missing", "no-symlinks"]
+    )
+    if not paths:
+        raise Failed("realpath: missing operand\nTry 'realpath --help' for more information.\n")
+    for path in paths:
+        place = run.place(path) if options.keys() & {"s", "no-symlinks"} else resolved(run, path)
+        needed = place if options.keys() & {"e", "canonicalize-existing"} else posixpath.dirname(place)
+        if run.look(needed) is None and not options.keys() & {"m", "canonicalize-missing"}:
+            run.fail(f"realpath: {path}: No such file or directory\n")
+            continue
+        base = options.get("relative-to")
+        run.out.append(f"{place if base is None else posixpath.relpath(place, run.place(base))}\n")
+
+
+def readlink(run: Invocation) -> None:
+    options, paths = run.options("femnqsvz", ["canonicalize", "canonicalize-existing", "no-newline"])
+    if not paths:
+        raise Failed("readlink: missing operand\nTry 'readlink --help' for more information.\n")
+    end = "" if options.keys() & {"n", "no-newline"} else "\n"
+    for path in paths:
+        node = run.look(path)
+        if options.keys() & {"f", "e", "m", "canonicalize", "canonicalize-existing"}:
+            run.out.append(f"{resolved(run, path)}{end}")
+        elif node is None or not node.is_link:
+            run.code = 1
+        else:
+            run.out.append(f"{node.target}{end}")
+
 
 _KINDS = {"directory": "directory", "symlink": "symbolic link"}
 _SIZE = 4096  # of a directory, and of a block of input and output
@@ -71,4 +119,4 @@ def _time(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond:06d}000 +0000"
 
 
-BODIES: Mapping[str, Body] = {"stat": stat}
+BODIES: Mapping[str, Body] = {"stat": stat, "realpath": realpath, "readlink": readlink}
