@@ -1,4 +1,4 @@
 """Generate seeded records and values.
 
-Imports `types`, `spec` and `infer`.
+Imports `types` and `spec`.
 """

@@ -69,8 +69,10 @@ class Codes:
         return write
 
     def file_name(self, chance: Chance, _record: Record, _moment: Moment) -> str:
-        about = slug(chance.choice(self._theme.matters).removeprefix("the "), "-")
-        return f"{about}-{chance.between(1, 12):02d}.{chance.choice(word_list('words', 'file_endings'))}"
+        return f"{self._matter(chance)}-{chance.between(1, 12):02d}.{chance.choice(word_list('words', 'file_endings'))}"
+
+    def _matter(self, chance: Chance) -> str:
+        return slug(chance.choice(self._theme.matters).removeprefix("the "), "-")
 
     def path(self, chance: Chance, record: Record, moment: Moment) -> str:
         return f"/{slug(chance.choice(self._theme.kinds), '-')}/{self.file_name(chance, record, moment)}"
@@ -82,12 +84,12 @@ class Codes:
     def slugged(self, chance: Chance, record: Record, _moment: Moment) -> str:
         title: Json = record.get("title") or record.get("name")
         result = slug(title, "-") if isinstance(title, str) else ""
-        return result or slug(chance.choice(self._theme.matters).removeprefix("the "), "-")
+        return result or self._matter(chance)
 
     def channel(self, chance: Chance, _record: Record, _moment: Moment) -> str:
         if chance.unit() < 0.5:
             return f"{chance.choice(('team', 'proj', 'help'))}-{slug(chance.choice(self._theme.kinds), '-')}"
-        return slug(chance.choice(self._theme.matters).removeprefix("the "), "-")
+        return self._matter(chance)
 
     def branch(self, chance: Chance, record: Record, moment: Moment) -> str:
         return f"{chance.choice(('feature', 'fix', 'chore'))}/{self.channel(chance, record, moment)}"
@@ -147,7 +149,6 @@ def things() -> dict[str, tuple[str, ...]]:
     return {noun: tuple(kind["names"]) for kind in load("things") for noun in kind["nouns"]}
 
 
-_CODE_LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 _TYPES = ("type", "category", "kind")
 _SLOT = re.compile(r"\{(city|stem|year)\}|CC|[~#@]")
 
@@ -207,7 +208,7 @@ class Shapes:
                 case "CC":
                     return self._setting.locale.country_code
                 case "@":
-                    return chance.choice(_CODE_LETTERS)
+                    return chance.choice(_LETTERS)
                 case sign:
                     return str(chance.between(int(sign == "~"), 9))
 

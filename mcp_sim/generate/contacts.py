@@ -22,14 +22,10 @@ _BY_OTHERS = (
 """Fields that name a person other than the record itself."""
 
 _FIRMS = ("company", "company_name", "companyName", "organization", "organisation", "employer")
-_SHORT = 7
-"""A company whose first word is shorter has the first two words of its name in its domain."""
+_SHORT = 7  # a company whose first word is shorter has the first two words of its name in its domain
 
 _FAMILY_FIRST = frozenset({"ja", "zh", "ko", "hu"})
 _WITHOUT_SPACE = frozenset({"ja", "zh", "ko"})
-_LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "nl")
-_HERS = ("Ms", "Frau", "Mme", "Sra.", "Sra.", "Sig.ra", "mevr.")
-_HIS = ("Mr", "Herr", "M.", "Sr.", "Sr.", "Sig.", "dhr.")
 _LETTERS = str.maketrans({"ß": "ss", "ø": "o", "æ": "ae", "å": "a", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 
 
@@ -53,8 +49,8 @@ class People:
         return chance.choice(self._pool.family[_sex(record, chance)])
 
     def person(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        first, last = _first_value(record, "first_name", "firstName"), _first_value(record, "last_name", "lastName")
-        if not (isinstance(first, str) and isinstance(last, str)):
+        first, last = _given_names(record)
+        if not (first and last):
             sex = _sex(record, chance)
             first, last = chance.choice(self._pool.given[sex]), chance.choice(self._pool.family[sex])
         if self._locale.code in _FAMILY_FIRST:
@@ -67,11 +63,6 @@ class People:
 
     def username(self, chance: Chance, record: Record, _moment: Moment) -> str:
         return self._account(chance, record).replace(".", "_")
-
-    def salutation(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        """Return the form of address for a woman or a man."""
-        titles = (_HERS, _HIS)[_sex(record, chance)]
-        return titles[_LANGUAGES.index(self._locale.language) if self._locale.language in _LANGUAGES else 0]
 
     # companies
 
@@ -119,7 +110,7 @@ class People:
         return f"+{locale.calling} {chance.choice(locale.areas)} 555 {chance.below(10000):04d}"
 
     def url(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        return f"https://{self._host_of(chance, record)}"
+        return f"https://{self.host(chance, record, _moment)}"
 
     def picture(self, chance: Chance, record: Record, _moment: Moment) -> str:
         """Return the URL of a picture of the record."""
@@ -127,12 +118,8 @@ class People:
         return f"https://images.example/{slug(name, '-') or f'{chance.below(10**6):06d}'}.jpg"
 
     def host(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        return self._host_of(chance, record)
-
-    def _host_of(self, chance: Chance, record: Record) -> str:
-        parts = (whole_name(record) or str(_first_value(record, *_FIRMS) or "")).split(" ")
-        name = slug(" ".join(parts[:2] if len(parts[0]) < _SHORT else parts[:1]), "-")
-        return f"{name or chance.choice(word_list('words', 'company_stems')).lower()}.example"
+        host = _of_firm(whole_name(record) or _first_value(record, *_FIRMS))
+        return host or f"{chance.choice(word_list('words', 'company_stems')).lower()}.example"
 
     def _domain(self, chance: Chance) -> str:
         kind = chance.unit()
@@ -143,8 +130,8 @@ class People:
 
     def _account(self, chance: Chance, record: Record) -> str:
         """Return the part of an e-mail address before the @: the record's own name if it has one."""
-        first, last = _first_value(record, "first_name", "firstName"), _first_value(record, "last_name", "lastName")
-        whole = f"{first} {last}" if isinstance(first, str) and isinstance(last, str) else whole_name(record)
+        first, last = _given_names(record)
+        whole = f"{first} {last}" if first and last else whole_name(record)
         result = slug(whole or self.person(chance, {}, Moment.unknown()), ".")
         return result or f"{chance.choice(word_list('words', 'company_stems')).lower()}{chance.between(10, 999)}"
 
@@ -155,11 +142,15 @@ _OFFICES = ("info", "office", "hello", "contact", "sales")
 def _of_firm(name: Json) -> str:
     """Return the domain of a company, "" if there is no name."""
     words = name.split(" ") if isinstance(name, str) else [""]
-    return (
-        f"{domain_name}.example"
-        if (domain_name := slug(" ".join(words[:2] if len(words[0]) < _SHORT else words[:1]), "-"))
-        else ""
-    )
+    domain = slug(" ".join(words[:2] if len(words[0]) < _SHORT else words[:1]), "-")
+    return f"{domain}.example" if domain else ""
+
+
+def _given_names(record: Record) -> tuple[str, str]:
+    """Return the first and the last name that a record holds, "" for what it lacks."""
+    names = _first_value(record, "first_name", "firstName"), _first_value(record, "last_name", "lastName")
+    first, last = (name if isinstance(name, str) else "" for name in names)
+    return first, last
 
 
 def whole_name(record: Record) -> str:
@@ -187,9 +178,6 @@ def _sex(record: Record, chance: Chance) -> int:
     known = _first_value(record, "gender", "sex")
     if isinstance(known, str) and known[:1].lower() in {"f", "m"}:
         return int(known[:1].lower() == "m")
-    title = _first_value(record, "salutation")
-    if isinstance(title, str) and title in _HERS + _HIS:
-        return int(title in _HIS)
     return chance.below(2)
 
 

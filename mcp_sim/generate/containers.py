@@ -44,8 +44,6 @@ class _Lazy:
 
 # lists ----------------------------------------------------------------------------------------------------------------
 
-_NONE = object()
-
 
 @frozen
 class _List:
@@ -63,22 +61,15 @@ class _List:
         seen: set[str] = set()
         values: list[Json] = []
         for at in range(chance.between(self.least, self.most)):
-            value = self._another(makers[at] if at < len(makers) else self.rest, seen, chance, record, moment)
-            if value is not _NONE:
-                values.append(value)
+            make = makers[at] if at < len(makers) else self.rest
+            for _ in range(_TRIES + 4 * len(seen)):
+                value = make(chance, record, moment)
+                text = canonical(value) if self.unique else ""
+                if not self.unique or text not in seen:
+                    seen.add(text)
+                    values.append(value)
+                    break
         return values
-
-    def _another(self, make: Make, seen: set[str], chance: Chance, record: Record, moment: Moment) -> Json:
-        """Make an item. If items must be unique, make one that is not in the list yet, or return `_NONE`."""
-        if not self.unique:
-            return make(chance, record, moment)
-        for _ in range(_TRIES + 4 * len(seen)):
-            value = make(chance, record, moment)
-            text = canonical(value)
-            if text not in seen:
-                seen.add(text)
-                return value
-        return _NONE
 
 
 def list_maker(entity: str, name: str, schema: Record, compile_: CompileMaker) -> Make:
@@ -114,7 +105,7 @@ def _usual_count(name: str, schema: Record) -> tuple[int, int]:
 # objects --------------------------------------------------------------------------------------------------------------
 
 
-class _Object:
+class ObjectMaker:
     """Makes an object: required properties, most optional ones, and more up to `minProperties`."""
 
     def __init__(self, entity: str, name: str, schema: Record, compile_: CompileMaker) -> None:
@@ -134,7 +125,8 @@ class _Object:
         self.least = min(int(schema.get("minProperties", 0)), MAX_ITEMS)
         self.most = int(schema.get("maxProperties", MAX_ITEMS))
         self.follow = {name: as_list(names) for name, names in as_object(schema.get("dependentRequired")).items()}
-        names = _name_schema(patterns, as_object(schema.get("propertyNames")))
+        pattern: Record = {"pattern": next(iter(patterns))} if patterns else {}
+        names: Record = {"type": "string", **pattern, **as_object(schema.get("propertyNames"))}
         self.name = compile_(owner, "key", names)
         self.fits = partial(text_fits, schema=names)
         other = next(iter(patterns.values()), _additional(schema))
@@ -187,24 +179,8 @@ class _Object:
                 body[name] = self.other(chance, body, moment)
 
 
-def object_maker(entity: str, name: str, schema: Record, compile_: CompileMaker) -> Make:
-    """Return the maker of an object."""
-    return _Object(entity, name, schema, compile_)
-
-
-def _name_schema(patterns: Mapping[str, Record], named: Record) -> Record:
-    """Return the schema of names of properties that are not declared."""
-    pattern = next(iter(patterns), None)
-    return {"type": "string", **named} if pattern is None else {"type": "string", "pattern": pattern, **named}
-
-
 def _additional(schema: Record) -> Record:
-    additional_properties: Json = schema.get("additionalProperties")
-    return (
-        as_object(additional_properties)
-        if isinstance(additional_properties, dict) and additional_properties
-        else {"type": "string"}
-    )
+    return as_object(schema.get("additionalProperties")) or {"type": "string"}
 
 
 def _other(schema: Record, patterns: Mapping[str, Record], field: str) -> Record:

@@ -27,8 +27,7 @@ Settle: TypeAlias = Callable[[Record, Container[str]], None]
 
 _REST = ordered("fields.rest")
 _HOLDING, _COUNTED = terms("fields.holding"), terms("fields.counted")
-MOST_LINK_CANDIDATES = 32
-"""The most records that a link is chosen from, if no argument gives it."""
+MOST_LINK_CANDIDATES = 32  # the most records that a link is chosen from, if no argument gives it
 
 
 def record_maker(
@@ -99,34 +98,24 @@ class _Default:
             record[field.name] = self.stamp(turn.now)
         elif self.settled is not NOWHERE:
             record[field.name] = self.settled
-        elif field.required:
-            value = self._invented(turn, invent, record)
-            record |= {} if value is NOWHERE else {field.name: value}
+        elif field.required and field.link is None:
+            record[field.name] = invent(turn, self.entity, field.name, field.schema, record)
+        elif field.required and (key := self._linked(turn, invent, field.link or "")) is not None:
+            record[field.name] = [key] if main_type(field.schema) == "array" else key
 
-    def _invented(self, turn: Turn, invent: Invent, record: Record) -> Json:
-        """Return a value, or the key of a linked record; NOWHERE if there are no records to link to."""
-        field = self.field
-        if field.link is None:
-            return invent(turn, self.entity, field.name, field.schema, record)
-        return _linked(turn, invent, self.entity, field, field.link)
+    def _linked(self, turn: Turn, invent: Invent, target: str) -> Key | None:
+        """Return the key for a link that no argument gives, None if there are no records to link to.
 
-
-def _linked(turn: Turn, invent: Invent, entity: str, field: Field, target: str) -> Json:
-    """Return the key for a link that no argument gives, or NOWHERE if there are no records to link to."""
-    keys = _link_candidates(turn, field, target)
-    first = next(keys, None)
-    if first is None:
-        return NOWHERE
-    key = invent.choose_reference(turn, entity, field.name, target, chain((first,), keys))
-    return [key] if main_type(field.schema) == "array" else key
-
-
-def _link_candidates(turn: Turn, field: Field, target: str) -> Iterator[Key]:
-    """Yield keys that a link may refer to. The first is chosen by the seed."""
-    first = turn.draws.unit(f"link/{field.name}")
-    count = min(turn.view.count(target), MOST_LINK_CANDIDATES)
-    link_candidates = (turn.view.sample_key(target, (first + step / count) % 1) for step in range(count))
-    return (key for key in link_candidates if key is not None)
+        The first candidate is chosen by the seed.
+        """
+        first = turn.draws.unit(f"link/{self.field.name}")
+        count = min(turn.view.count(target), MOST_LINK_CANDIDATES)
+        keys = (turn.view.sample_key(target, (first + step / count) % 1) for step in range(count))
+        known = (key for key in keys if key is not None)
+        nearest = next(known, None)
+        if nearest is None:
+            return None
+        return invent.choose_reference(turn, self.entity, self.field.name, target, chain((nearest,), known))
 
 
 def generated_fields(entity: Entity) -> frozenset[str]:

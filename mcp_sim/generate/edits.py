@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import cast
 
 from mcp_sim.generate.chance import Chance
@@ -22,8 +23,7 @@ from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.views import find_key
 
-TRIES = 8
-"""How often a value is drawn for a field until it differs from the present one."""
+TRIES = 8  # how often a value is drawn for a field until it differs from the present one
 
 VERSION = re.compile(r"(.*_)?(version|revision|rev)")
 
@@ -109,8 +109,7 @@ def value_problems(entity: Entity, values: Mapping[str, Json]) -> list[str]:
     return problems
 
 
-MAX_TARGETS = 1000
-"""A generated link targets one of this many oldest records."""
+MAX_TARGETS = 1000  # a generated link targets one of this many oldest records
 
 
 @frozen
@@ -139,13 +138,9 @@ class Inserter:
 
     def _value(self, field: Field, view: View, now: datetime, chance: Chance, record: Record) -> Json:
         if field.link is not None:
-            key = _some_key(view, field.link, chance)
+            keys = [key for key, _ in islice(view.rows(field.link), MAX_TARGETS)]
+            key = chance.choice(keys) if keys else None
             return key if main_type(field.schema) != "array" else [] if key is None else [key]
         if time_meaning(field.name, field.schema) in {"created", "updated"}:
             return format_time(now, field.name, field.schema)
         return value_maker(self.entity.name, field.name, field.schema)(chance, record, Moment(now, now))
-
-
-def _some_key(view: View, entity: str, chance: Chance) -> Key | None:
-    keys = [key for _, (key, _) in zip(range(MAX_TARGETS), view.rows(entity), strict=False)]
-    return chance.choice(keys) if keys else None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
+from itertools import chain
 from math import asin, cos, radians, sin, sqrt
 from typing import NamedTuple, cast
 
@@ -12,7 +12,6 @@ from mcp_sim.generate.shipped_data import load, objects, word_set
 from mcp_sim.types import Json, Record
 from mcp_sim.types.lexicon.english import snake
 
-_EARTH_KM = 6371.0  # the mean radius
 _LOCATED = re.compile(r"(?:^|[,;]\s*|\b(?:in|near|around|at|to|from|of)\s+)$", re.IGNORECASE)
 """What stands before the name of a city that is also another word, or that is written in lower case."""
 
@@ -45,11 +44,6 @@ def cities() -> dict[str, City]:
     return {city.name: city for city in objects(City, load("countries")["cities"])}
 
 
-def airports() -> dict[str, str]:
-    """Return the cities of airports, by code."""
-    return load("geography")["airports"]
-
-
 @cache
 def known_cities() -> dict[str, City]:
     """Return all cities that texts may mention, by each of their names in lower case."""
@@ -69,7 +63,7 @@ def city_in(text: str) -> City | None:
     """Return the city that a text names: the last one, an airport, or one of the state or country that it names."""
     text = text[:200]
     if _AIRPORT.fullmatch(text):
-        return known_cities().get(airports().get(text, "").lower())
+        return known_cities().get(load("geography")["airports"].get(text, "").lower())
     names = [match[0] for match in _names().finditer(text) if _is_named(match[0], text[: match.start()])]
     if names:
         return known_cities()[names[-1].lower()]
@@ -87,23 +81,21 @@ def _is_named(name: str, before: str) -> bool:
 def city_of(record: Record) -> City | None:
     """Return the city that a record names in a field with a place, or that its coordinates are near."""
     texts = [value for name, value in record.items() if isinstance(value, str) and _PLACES.fullmatch(snake(name))]
-    city = _first_city(texts) or _city_in_name(record.get("name"))
+    name: Json = record.get("name")
+    known = (cities().get(piece) for piece in (name.split(", ") if isinstance(name, str) else ()))
+    city = next(filter(None, chain(map(city_in, texts), known)), None)
     centre = coordinates(record) if city is None else None
     return nearest_city(*centre) if centre is not None else city
 
 
-def _first_city(texts: Iterable[str]) -> City | None:
-    return next((city for text in texts if (city := city_in(text)) is not None), None)
-
-
-def _city_in_name(name: Json) -> City | None:
-    parts = name.split(", ") if isinstance(name, str) else ()
-    return next((cities()[piece] for piece in parts if piece in cities()), None)
-
-
 def coordinates(record: Record) -> tuple[float, float] | None:
     """Return the latitude and longitude of a record, if it has both."""
-    latitude, longitude = (_number(record, names) for names in (_LATITUDE, _LONGITUDE))
+
+    def number(names: re.Pattern[str]) -> float | None:
+        values = (value for name, value in record.items() if names.fullmatch(snake(name)))
+        return next((float(value) for value in values if isinstance(value, int | float)), None)
+
+    latitude, longitude = number(_LATITUDE), number(_LONGITUDE)
     return None if latitude is None or longitude is None else (latitude, longitude)
 
 
@@ -117,8 +109,7 @@ def asked_place(arguments: Record) -> Record:
     }
     if coordinates(numbers) is not None:
         return numbers
-    searched = (_city_searched(text) for _, text in values if isinstance(text, str))
-    city = next((place for place in searched if place is not None), None)
+    city = next(filter(None, (_city_searched(text) for _, text in values if isinstance(text, str))), None)
     return numbers if city is None else {**numbers, "near": city.name}
 
 
@@ -129,21 +120,16 @@ def _city_searched(text: str) -> City | None:
     return city_in(place[1]) if place is not None else city_in(text) if text.lower() in known_cities() else None
 
 
-def _number(record: Record, names: re.Pattern[str]) -> float | None:
-    values: Iterator[Json] = (value for name, value in record.items() if names.fullmatch(snake(name)))
-    return next((float(number) for number in values if isinstance(number, int | float)), None)
-
-
 @lru_cache(maxsize=1024)
 def nearest_city(latitude: float, longitude: float) -> City:
     """Return the city that is nearest to a point."""
-    return min(known_cities().values(), key=lambda city: _apart(latitude, longitude, city.latitude, city.longitude))
 
+    def distance(city: City) -> float:
+        low, high = radians(latitude), radians(city.latitude)
+        across = sin(radians(city.longitude - longitude) / 2) ** 2 * cos(low) * cos(high)
+        return asin(sqrt(min(1.0, sin((high - low) / 2) ** 2 + across)))
 
-def _apart(latitude: float, longitude: float, other_latitude: float, other_longitude: float) -> float:
-    low, high = radians(latitude), radians(other_latitude)
-    across = sin(radians(other_longitude - longitude) / 2) ** 2 * cos(low) * cos(high)
-    return 2 * _EARTH_KM * asin(sqrt(min(1.0, sin((high - low) / 2) ** 2 + across)))
+    return min(known_cities().values(), key=distance)
 
 
 def time_zone_of(city: City, longitude: float | None = None) -> str | None:

@@ -33,21 +33,20 @@ Embed: TypeAlias = Callable[[str, Record, Json, Pick], Json]
 
 _ALTERNATIVES = frozenset({"anyOf", "oneOf", "allOf"})
 
-WRAPPER = "data"
-"""What JSON:API puts related records under: `author: {data: {id: ...}}`."""
+WRAPPER = "data"  # what JSON:API puts related records under: `author: {data: {id: ...}}`
 
 _LONGEST_NAME, _MOST_WORDS = 100, 8
 """The longest names that are looked up. An agent may choose names, and the work grows with the square of the words."""
 
-_KEPT_NAMES = 4_096
-"""How many names are kept, as many as words of the lexicon: agents may send new ones without end."""
+_KEPT_NAMES = 4_096  # how many names are kept, as many as words of the lexicon: agents may send new ones without end
 
 
 class Names:
     """Recognises the entities that names of properties stand for."""
 
     def __init__(self, domain: Domain) -> None:
-        self._entities = {name: entity for name, entity in domain.entities.items() if _has_rows(entity)}
+        entities = domain.entities.items()
+        self._entities = {name: kind for name, kind in entities if kind.inside is None and not kind.singleton}
         last_words = Counter(map(last_word, self._entities))
         self._short = {
             word: entity for name, entity in self._entities.items() if last_words[word := last_word(name)] == 1
@@ -142,17 +141,9 @@ def _shown(record: Record, body: Record, schema: Record) -> Record:
     are left out: they may be records again, without end.
     """
     declared, needed = properties(schema) or body, required(schema)
-    shown = {name: record[name] for name in declared if _is_plain(record.get(name))}
+    shown = {name: record[name] for name in declared if not isinstance(record.get(name), dict | list | None)}
     shown = {name: held for name, held in shown.items() if validity_test(property_of(schema, name))(held)}
     return {name: shown.get(name, body.get(name)) for name in declared if name in shown or name in needed & body.keys()}
-
-
-def _is_plain(value: Json) -> bool:
-    return value is not None and not isinstance(value, dict | list)
-
-
-def _has_rows(entity: Entity) -> bool:
-    return entity.inside is None and not entity.singleton
 
 
 # inventing ------------------------------------------------------------------------------------------------------------

@@ -47,21 +47,26 @@ def key_maker(entity: Entity) -> KeyMaker:
     """Return the function that makes the keys of an entity."""
     like, schema = _example(entity), _schema(entity)
     if isinstance(like, int):
-        first = like
-        return lambda index, _chance: first + index
-    if isinstance(like, str) and not _is_random(like):
-        return _numbered(like)
+        return lambda index, _chance: like + index
     if isinstance(like, str):
-        return _random(like)
+        return _random(like) if _is_random(like) else _numbered(like)
     if main_type(schema) in {"integer", "number"}:
         return lambda index, _chance: index + 1
-    return _generated(entity, schema)
+    make = value_maker(entity.name, entity.key, schema)
+
+    def key(_index: int, chance: Chance) -> Key:
+        value = make(chance, {}, Moment.unknown())
+        return value if isinstance(value, str | int) else str(value)
+
+    return key
 
 
 def next_key(entity: Entity, keys: KeyMaker, view: View, draws: Draws) -> Key:
     """Return the key of a new record."""
     like = _example(entity)
-    last = _latest(view.last_key(entity.name), like)
+    last = view.last_key(entity.name)
+    if str(last).isdecimal() and str(like).isdecimal() and int(str(like)) > int(str(last)):
+        last = like  # a counter may be ahead of the rows
     following_key = _after(last, like)
     if following_key is not None and not is_used(view, entity.name, following_key):
         return following_key
@@ -89,25 +94,15 @@ def key_of_copy(entity: Entity, source: Key, view: View) -> Key | None:
     return next((key for key in candidates if allows(key) and not is_used(view, entity.name, key)), None)
 
 
-def _latest(last: Key | None, like: Key | None) -> Key | None:
-    """Return the last key, or the example if both are numbers and it is greater: a counter may be ahead of the rows."""
-    are_numbers = str(last).isdecimal() and str(like).isdecimal()
-    return like if are_numbers and int(str(like)) > int(str(last)) else last
-
-
 def _new_by_number(key: Key, entity: Entity, view: View) -> Key:
     """Make a key unique with a number, for entities whose possible keys are all taken. Valid keys are preferred."""
     numbers = range(view.count(entity.name) + 1, view.count(entity.name) + MAX_NUMBERED)
     if isinstance(key, int):
         return next(key + number for number in numbers if not is_used(view, entity.name, key + number))
     stem, allows = re.sub(r"-\d+$", "", key), validity_test(_schema(entity))
-    candidates = (with_number(stem, number, allows) for number in numbers)
+    valid = filter(None, (with_number(stem, number, allows) for number in numbers))
     others = (f"{stem}-{number}" for number in numbers)
-    return next(
-        candidate
-        for candidate in chain(candidates, others)
-        if candidate is not None and not is_used(view, entity.name, candidate)
-    )
+    return next(candidate for candidate in chain(valid, others) if not is_used(view, entity.name, candidate))
 
 
 def is_used(view: View, entity: str, key: Key) -> bool:
@@ -117,8 +112,8 @@ def is_used(view: View, entity: str, key: Key) -> bool:
 
 def initial_keys(entity: Entity, wanted: int, given: Container[Key], seed: int) -> list[Key]:
     """Return the keys of generated records, none of them among the given ones; fewer than `wanted` if not possible."""
-    keys = key_maker(entity)
-    if _is_numbered(entity):
+    keys, like = key_maker(entity), _example(entity)
+    if isinstance(like, int) or (isinstance(like, str) and not _is_random(like)):
         unasked = Chance(b"")
         free = (key for index in count() if (key := keys(index, unasked)) not in given)
         return [*islice(free, wanted)]
@@ -131,25 +126,17 @@ def _drawn_keys(entity: Entity, keys: KeyMaker, wanted: int, given: Container[Ke
     for index in count():
         if len(drawn_keys) >= wanted or index > MAX_TRIES + 2 * len(drawn_keys):
             break
-        key = _free(
-            keys, index, chance_of(seed, entity.name, index, "key"), lambda key: key in given or key in drawn_keys
-        )
+        chance = chance_of(seed, entity.name, index, "key")
+        key = keys(index, chance)
+        for _ in range(_DRAWN_AGAIN):
+            if key in given or key in drawn_keys:
+                key = keys(index, chance)
         if isinstance(key, str) and (key in given or key in drawn_keys):
             numbers[key] = numbers.get(key, 1) + 1
             key = with_number(key, numbers[key], allows)
         if key is not None and key not in given:
             drawn_keys[key] = None
     return drawn_keys
-
-
-def _free(keys: KeyMaker, index: int, chance: Chance, is_taken: Callable[[Key], bool]) -> Key:
-    """Draw keys until one is free. Return the last one drawn if all are taken."""
-    key = keys(index, chance)
-    for _ in range(_DRAWN_AGAIN):
-        if not is_taken(key):
-            break
-        key = keys(index, chance)
-    return key
 
 
 def _schema(entity: Entity) -> Record:
@@ -162,11 +149,6 @@ def _example(entity: Entity) -> Key | None:
     if not isinstance(like, str) or _is_random(like) or _NUMBERED.fullmatch(like) is not None:
         return like
     return like if validity_test(_schema(entity))(f"{like}-1") else None
-
-
-def _is_numbered(entity: Entity) -> bool:
-    like = _example(entity)
-    return isinstance(like, int) or (isinstance(like, str) and not _is_random(like))
 
 
 def _numbered(like: str) -> KeyMaker:
@@ -182,7 +164,11 @@ def _random(like: str) -> KeyMaker:
     """Return a maker of random keys (UUIDs, hashes, tokens) in the format of an example."""
     match = None if _UUID.fullmatch(like) or _HEX.fullmatch(like) else _mixed(like)
     hexadecimal = "0123456789ABCDEF" if like.isupper() else "0123456789abcdef"
-    prefix, alphabet = ("", hexadecimal) if match is None else (match[1], _alphabet(match[2]))
+    prefix, alphabet = "", hexadecimal
+    if match is not None:
+        prefix, token = match.groups()
+        capitals = ascii_uppercase if any(letter.isupper() for letter in token) else ""
+        alphabet = digits + capitals + (ascii_lowercase if any(letter.islower() for letter in token) else "")
     drawn = [at >= len(prefix) and letter.isalnum() for at, letter in enumerate(like)]
 
     def key(_index: int, chance: Chance) -> str:
@@ -194,31 +180,9 @@ def _random(like: str) -> KeyMaker:
     return key
 
 
-def _alphabet(token: str) -> str:
-    """Return the digits, and the capital or small letters that a token has."""
-    capitals = ascii_uppercase if any(letter.isupper() for letter in token) else ""
-    return digits + capitals + (ascii_lowercase if any(letter.islower() for letter in token) else "")
-
-
 def _mixed(like: str) -> re.Match[str] | None:
     match = _MIXED.fullmatch(like)
     return match if match is not None and len(_TURNS.findall(match[2])) >= _LEAST_TURNS else None
-
-
-def _generated(entity: Entity, schema: Record) -> KeyMaker:
-    make = value_maker(entity.name, entity.key, schema)
-    nothing: Record = {}
-
-    def key(_index: int, chance: Chance) -> Key:
-        value = make(chance, nothing, Moment.unknown())
-        return value if isinstance(value, str | int) else str(value)
-
-    return key
-
-
-def following_key(last: Key | None) -> Key | None:
-    """Return the key after this one in its format; None if keys of this format are not numbered."""
-    return _after(last, last)
 
 
 def _after(last: Key | None, like: Key | None) -> Key | None:

@@ -23,8 +23,7 @@ from mcp_sim.types.lexicon.english import snake
 _MOST_LINKED = 3  # enough to be a list; more would link everything to everything in a world of 20 records
 _TRIES = 6  # bounds the search for a record that is old enough
 _REPLIES = 0.4  # threads are short, and most messages begin one
-_AT_FIRST = 3
-"""How many records of an entity can be linked to before they were created."""
+_AT_FIRST = 3  # how many records of an entity can be linked to before they were created
 
 
 Choose: TypeAlias = Callable[[Chance, Record, int, Moment], Json]
@@ -100,16 +99,11 @@ def indirect_link(domain: Domain, entity: Entity, field: Field) -> tuple[str, st
         if other.link == entity.name and field.link in word_set("nouns", "owners"):
             continue
         target = domain.entities.get(other.link or "")
-        theirs = _single_link(target, field.link) if target is not None else None
-        if theirs is not None:
-            return other.name, other.link or "", theirs
+        theirs = [other for other in (target.fields.values() if target is not None else ()) if other.link == field.link]
+        single = next((link.name for link in theirs if main_type(link.schema) != "array"), None)
+        if single is not None:
+            return other.name, other.link or "", single
     return None
-
-
-def _single_link(entity: Entity, target: str | None) -> str | None:
-    """Return the name of the first field of an entity that links to one record of the target."""
-    links = (field for field in entity.fields.values() if field.link == target)
-    return next((field.name for field in links if main_type(field.schema) != "array"), None)
 
 
 def _follow_link(field: Field, way: tuple[str, str, str], among: Targets, through: Targets) -> Choose:
@@ -148,52 +142,40 @@ class InheritedField:
 
 def inherited_fields(domain: Domain, entity: Entity) -> tuple[InheritedField, ...]:
     """Return the fields of an entity that repeat fields of linked records."""
-    return tuple(
-        InheritedField(field.name, link.name, link.link or "", theirs, validity_test(field.schema))
-        for field in entity.fields.values()
-        if field.link is None and field.name != entity.key
-        for link, theirs in _first(domain, entity, field)
-    )
+    stored = (field for field in entity.fields.values() if field.link is None and field.name != entity.key)
+    return tuple(rule for field in stored if (rule := _inherited_field(domain, entity, field)) is not None)
 
 
-def _first(domain: Domain, entity: Entity, field: Field) -> list[tuple[Field, str]]:
+def _inherited_field(domain: Domain, entity: Entity, field: Field) -> InheritedField | None:
     for link in entity.fields.values():
         target = domain.entities.get(link.link or "")
         if target is None or target is entity or main_type(link.schema) == "array":
             continue
         wanted = _repeated(snake(entity.name), snake(field.name), link)
         for theirs in target.fields.values():
-            same = main_type(theirs.schema) == main_type(field.schema)
-            if snake(theirs.name) in wanted and same:
-                return [(link, theirs.name)]
-    return []
-
-
-def _stems(link: Field) -> tuple[str, ...]:
-    """Return the prefixes of fields that repeat fields of the linked record: `customer_` for `customer_id`."""
-    own_stem = snake(link.name).removesuffix("_id").removesuffix("_key")
-    return tuple(f"{stem}_" for stem in (own_stem, snake(link.link or "")) if stem)
+            if snake(theirs.name) in wanted and main_type(theirs.schema) == main_type(field.schema):
+                return InheritedField(field.name, link.name, target.name, theirs.name, validity_test(field.schema))
+    return None
 
 
 def _repeated(noun: str, name: str, link: Field) -> tuple[str, ...]:
-    """Return the names of the fields of a linked record that a field of this name may repeat."""
-    stems = _stems(link)
-    if f"{name}_" in stems:
+    """Return the names of the fields of a linked record that a field of this name may repeat.
+
+    `customer_` is the prefix of fields that repeat those of the record that `customer_id` links to.
+    """
+    last = noun.rsplit("_", 1)[-1]
+    prefixes = (snake(link.name).removesuffix("_id").removesuffix("_key"), snake(link.link or ""))
+    stems = [prefix for prefix in prefixes if prefix]
+    if name in stems:
         return NAMES
-    if name in _TOPICS and noun.rsplit("_", 1)[-1] in word_set("times", "recorded"):
+    if name in _TOPICS and last in word_set("times", "recorded"):
         return (name,)
-    return _sources(noun, name, stems)
-
-
-def _sources(noun: str, name: str, stems: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the fields that a field of this name may repeat."""
-    stem = next((stem for stem in stems if name.startswith(stem)), "")
-    if stem:
-        rest = name.removeprefix(stem)
+    rest = next((name.removeprefix(f"{stem}_") for stem in stems if name.startswith(f"{stem}_")), "")
+    if rest:
         return NAMES if rest in NAMES else (rest,)
     if name in {"currency", "currency_code"}:
         return ("currency", "currency_code")
-    if name in {"amount", "total"} and noun.rsplit("_", 1)[-1] in word_set("nouns", "paying"):
+    if name in {"amount", "total"} and last in word_set("nouns", "paying"):
         return word_list("amounts", "payable")
     if name in {"unit_price", "price"}:
         return ("price", "unit_price")
@@ -202,11 +184,9 @@ def _sources(noun: str, name: str, stems: tuple[str, ...]) -> tuple[str, ...]:
     return ()
 
 
-NAMES = ("name", "title", "full_name", "display_name", "topic", "subject")
-"""Fields that name a record."""
+NAMES = ("name", "title", "full_name", "display_name", "topic", "subject")  # fields that name a record
 
-_TOPICS = ("topic", "subject", "title")
-"""Those that what is recorded of an event has in common with it."""
+_TOPICS = ("topic", "subject", "title")  # those that what is recorded of an event has in common with it
 
 
 def inherited_value(record: Record, rule: InheritedField, tables: Mapping[str, Mapping[Any, Record]]) -> Json:

@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping
 from mcp_sim.types import Record
 from mcp_sim.types.surface import Media
 
-MOST_SHOWN = 1_500
-"""Characters of the arguments that are shown: what fits on an image that a model reads at once."""
+MOST_SHOWN = 1_500  # characters of the arguments that are shown: what fits on an image that a model reads at once
 
 # images ---------------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.coherence import adjustments
+from mcp_sim.generate.coherence import Adjustment, adjustments
 from mcp_sim.generate.geography import asked_place
 from mcp_sim.generate.links import repeated_value
 from mcp_sim.generate.numbers import unit_of
@@ -20,7 +20,6 @@ from mcp_sim.generate.timeline import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types import Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.shapes import constants, is_nullable, main_type
 from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.kinds import Invent
@@ -28,11 +27,9 @@ from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.record_kinds.usual_fields import precise_noun
 from mcp_sim.types.time_formats import parse_time
 
-MOST_CANDIDATES = 32
-"""The most records that a link is chosen from."""
+MOST_CANDIDATES = 32  # the most records that a link is chosen from
 
-_AGE = timedelta(days=30)
-"""How long before the start of the world generated records may date back."""
+_AGE = timedelta(days=30)  # how long before the start of the world generated records may date back
 
 _DAYS = ("departure_date", "travel_date", "start_date", "check_in", "date")
 _DURATION = re.compile(
@@ -84,22 +81,21 @@ def _settle(record: Record, entity: Entity, given: Container[str]) -> None:
             adjust(record)
 
 
-def _periods(entity: Entity, given: Container[str]) -> list[tuple[str, Callable[[Record], None]]]:
+def _periods(entity: Entity, given: Container[str]) -> list[tuple[str, Adjustment]]:
     """Return what puts the beginning of a record on its date, and the end behind it."""
     meanings = {field.name: time_meaning(field.name, field.schema) for field in entity.fields.values()}
-    start = next((name for name, meaning in meanings.items() if meaning == "start"), None)
-    end = next((name for name, meaning in meanings.items() if meaning == "end"), None)
-    periods: list[tuple[str, Callable[[Record], None]]] = []
+    start, end = (next((name for name in meanings if meanings[name] == which), None) for which in ("start", "end"))
+    if start is None:
+        return []
     days = [name for name in _DAYS if name in meanings]
     day = next((name for name in days if name in given), next(iter(days), None))
-    if start is not None and day is not None:
-        periods += [
-            (name, _on_date(day, entity.fields[name])) for name in dict.fromkeys((start, "date")) if name in meanings
-        ]
-    if start is not None and end is not None:
-        length = next((field for field in entity.fields.values() if _duration_unit(entity, field) is not None), None)
+    moved = [name for name in dict.fromkeys((start, "date")) if name in meanings and day is not None]
+    periods = [(name, _on_date(day or "", entity.fields[name])) for name in moved]
+    if end is not None:
+        lengths = ((field.name, _duration_unit(entity, field)) for field in entity.fields.values())
+        length = next(((name, unit) for name, unit in lengths if unit is not None), None)
         stays = length is None and start not in given and day in {None, start}
-        periods.append((end, _end_after(entity, start, entity.fields[end], length, stays=stays)))
+        periods.append((end, _end_after(start, entity.fields[end], length, stays=stays)))
     return periods
 
 
@@ -109,7 +105,7 @@ def _duration_unit(entity: Entity, field: Field) -> float | None:
     return unit_of(entity.name, field.name, str(field.schema.get("description"))) if is_length else None
 
 
-def _stamps(entity: Entity) -> list[tuple[str, Callable[[Record], None]]]:
+def _stamps(entity: Entity) -> list[tuple[str, Adjustment]]:
     """Return what puts the creation of a record before its update, or the update after a given creation."""
     meanings = {time_meaning(field.name, field.schema): field.name for field in entity.fields.values()}
     created, updated = meanings.get("created", ""), meanings.get("updated", "")
@@ -122,7 +118,7 @@ def _at_once(times: tuple[str, str], changed: str, record: Record) -> None:
         record[changed] = record[times[changed == times[0]]]
 
 
-def _on_date(day: str, field: Field) -> Callable[[Record], None]:
+def _on_date(day: str, field: Field) -> Adjustment:
     write = time_formatter(field.name, field.schema)
 
     def adjust(record: Record) -> None:
@@ -133,17 +129,18 @@ def _on_date(day: str, field: Field) -> Callable[[Record], None]:
     return adjust
 
 
-def _end_after(
-    entity: Entity, start: str, end: Field, length: Field | None, *, stays: bool
-) -> Callable[[Record], None]:
-    """Return what puts the end behind the start. `stays`: an end that is there already is kept."""
-    unit = _duration_unit(entity, length) if length is not None else None
+def _end_after(start: str, end: Field, length: tuple[str, float] | None, *, stays: bool) -> Adjustment:
+    """Return what puts the end behind the start, after a field with a length and the seconds of its unit.
+
+    `stays`: an end that is there already is kept.
+    """
     write = time_formatter(end.name, end.schema)
+    name, unit = length or ("", _USUAL_SECONDS)
 
     def adjust(record: Record) -> None:
         begun = parse_time(record.get(start))
-        lasts = record.get(length.name) if length is not None else None
-        seconds = lasts * unit if isinstance(lasts, int | float) and unit is not None else _USUAL_SECONDS
+        lasts: Json = record.get(name)
+        seconds = lasts * unit if isinstance(lasts, int | float) else _USUAL_SECONDS
         ended = parse_time(record.get(end.name)) if stays else None
         is_right = begun is not None and ended is not None and ended > begun
         if begun is not None and record.get(end.name) is not None and not is_right:
@@ -152,23 +149,13 @@ def _end_after(
     return adjust
 
 
-def link_candidates(view: View, entity: str) -> list[Key]:
-    """Return the first keys that a link may refer to."""
-    return [key for key, _ in islice(view.rows(entity), MOST_CANDIDATES)]
-
-
-def choose_key(keys: list[Key], draws: Draws, profile: str) -> Key:
-    """Choose one of the keys by the seed."""
-    return keys[int(draws.unit(f"link/{profile}") * len(keys))]
-
-
 def _value(turn: Turn, entity: Entity, field: Field, invent: Invent, record: Record) -> Json:
     needed = field.required or entity.open
     if field.link is not None:
-        keys = link_candidates(turn.view, field.link)
+        keys = [key for key, _ in islice(turn.view.rows(field.link), MOST_CANDIDATES)]
         if not keys:
             return None if is_nullable(field.schema) else NOWHERE
-        key = choose_key(keys, turn.draws, f"{entity.name}.{field.name}")
+        key = keys[int(turn.draws.unit(f"link/{entity.name}.{field.name}") * len(keys))]
         return [key] if main_type(field.schema) == "array" else key
     if is_nullable(field.schema) and not field.required:
         return None

@@ -27,16 +27,14 @@ from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.translations import noun_in_english
 
-_REACH = 100
-"""The width of a range with a single bound outside the usual range."""
+_REACH = 100  # the width of a range with a single bound outside the usual range
 
 _WHOLE = {"JPY": 150, "KRW": 1300, "HUF": 380, "ISK": 140}
 """Currencies without cents, and roughly how many units are worth a dollar or a euro."""
 
 _COORDINATE = re.compile(r"(.*_)?(lat|latitude|lon|lng|long|longitude)")
 _NEAR = 20  # of neighbouring multiples, some divide without a remainder in floating point
-_FEW = 4
-"""Ranges with fewer steps are divided into smaller ones."""
+_FEW = 4  # ranges with fewer steps are divided into smaller ones
 
 
 def number_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
@@ -48,22 +46,20 @@ def number_maker(entity: str, name: str, schema: Record, setting: Setting) -> Ma
     place = None if whole else _coordinate_maker(name, setting.locale)
     if place is not None:
         return lambda chance, record, moment: within_bounds(place(chance, record, moment), schema)
-    schema = {**schema, "type": "integer"} if whole and is_whole(schema) else schema
+    limits = (schema.get(word) for word in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"))
+    if whole and all(limit is None or isinstance(limit, int) or float(limit).is_integer() for limit in limits):
+        schema = {**schema, "type": "integer"}
     return _amount_maker(entity.rpartition(".")[2], name, schema, setting.locale.currency)
-
-
-def is_whole(schema: Record) -> bool:
-    """Return whether all bounds and steps of a schema are whole numbers."""
-    bounds = (schema.get(word) for word in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"))
-    return all(bound is None or isinstance(bound, int) or float(bound).is_integer() for bound in bounds)
 
 
 def _amount_maker(noun: str, name: str, schema: Record, currency: str) -> Make:
     whole, description = main_type(schema) == "integer", str(schema.get("description"))
     low, high = bounds(schema)
     usual = usual_range(noun, name, description, whole=whole)
-    if whole and high is None and (low or 0) <= 1 < usual.high and is_in_cents(name, description):
-        return _in_cents(_free(usual_range(noun, name, "", whole=False)))
+    is_in_cents = "cent" in {_name_and_unit(snake(name))[1], described_unit(description)}
+    if whole and high is None and (low or 0) <= 1 < usual.high and is_in_cents:
+        draw_amount: Callable[[Chance], Any] = _free(usual_range(noun, name, "", whole=False))
+        return lambda chance, _record, _moment: max(1, round(draw_amount(chance) * 100))
     span = usual.within(low, high) or _beyond(low, high, usual)
     step = _step(schema, whole=whole)
     draw = _stepped(span, step) if step is not None else _free(span)
@@ -85,15 +81,9 @@ def _coordinate_maker(name: str, locale: Locale) -> Make | None:
     if match[2].startswith("lat"):
         return lambda chance, record, _moment: latitude(locale, chance, record)
     others = [f"{match[1] or ''}{other}" for other in ("latitude", "lat")]
-
-    def make(chance: Chance, record: Record, _moment: Moment) -> Json:
-        return longitude(locale, chance, record, next((record[other] for other in others if other in record), None))
-
-    return make
-
-
-def _in_cents(draw: Callable[[Chance], Any]) -> Make:
-    return lambda chance, _record, _moment: max(1, round(draw(chance) * 100))
+    return lambda chance, record, _moment: longitude(
+        locale, chance, record, next((record[other] for other in others if other in record), None)
+    )
 
 
 def _in_coins(draw: Callable[[Chance], Json], currency: str) -> Make:
@@ -259,11 +249,6 @@ def _currencies() -> frozenset[str]:
     return frozenset(
         (*word_list("words", "currencies"), *(entry["currency"] for entry in load("countries")["locales"]))
     )
-
-
-def is_in_cents(name: str, description: str) -> bool:
-    """Return whether a number field holds an amount in the smallest unit of a currency."""
-    return "cent" in {_name_and_unit(snake(name))[1], described_unit(description)}
 
 
 def unit_of(entity: str, name: str, description: str) -> float | None:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, tzinfo
-from functools import cache, lru_cache
-from zoneinfo import ZoneInfo
+from functools import cache
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.geography import City, airports, cities, city_of, coordinates, time_zone_of
+from mcp_sim.generate.geography import City, cities, city_of, coordinates, time_zone_of
 from mcp_sim.generate.locales import Locale, NamePool, locales, name_pool
 from mcp_sim.generate.setting import Setting
-from mcp_sim.generate.shipped_data import word_list
+from mcp_sim.generate.shipped_data import load, word_list
 from mcp_sim.generate.timeline import Moment
 from mcp_sim.types import Json, Record
 
 _AT_HOME = 0.85  # most people and shops are in the country of the world; filters by country need others, too
 _TRIES = 4  # bounds the search where a locale has few cities
 _ADDRESS = ("city", "town", "zip_code", "zip", "zipCode", "postal_code", "postcode", "address", "street", "country")
-_ZONES = ("timezone", "time_zone", "timeZone", "tz")
-_NEAR = 0.06
-"""How many degrees a place is from the centre of its city, at most."""
+_NEAR = 0.06  # how many degrees a place is from the centre of its city, at most
 
 _METRES, _INSIDE = 111_000, 0.7
 """The length of a degree, and the share of a radius within which both coordinates of a place lie."""
@@ -52,15 +48,6 @@ def _reach(record: Record) -> float:
     """Return how many degrees a place may be from the centre: within the radius (in metres) that the record names."""
     radius: Json = record.get("radius")
     return min(_NEAR, radius / _METRES * _INSIDE) if isinstance(radius, int | float) and radius > 0 else _NEAR
-
-
-@lru_cache(maxsize=256)
-def _zone(name: str) -> tzinfo:
-    """Return a time zone by its name, UTC if it is missing."""
-    try:
-        return ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        return UTC
 
 
 @cache
@@ -142,7 +129,7 @@ class Places:
 
     def airport(self, chance: Chance, record: Record, _moment: Moment) -> str:
         """Return the code of an airport of the record's city, else of any."""
-        city, codes = city_of(record), airports()
+        city, codes = city_of(record), load("geography")["airports"]
         return chance.choice([code for code in codes if city is not None and codes[code] == city.name] or [*codes])
 
     def home_currency(self, _chance: Chance, _record: Record, _moment: Moment) -> str:
@@ -165,12 +152,6 @@ class Places:
         if zone is not None:
             return zone
         return self._locale.time_zone if chance.unit() < _AT_HOME else chance.choice(word_list("words", "time_zones"))
-
-    def utc_offset(self, chance: Chance, record: Record, moment: Moment) -> str:
-        """Return the offset of the record's time zone from UTC: `+01:00`."""
-        zone = next((value for name in _ZONES if isinstance(value := record.get(name), str)), None)
-        offset = format(moment.now.astimezone(_zone(zone or self.time_zone(chance, record, moment))), "%z")
-        return f"{offset[:3]}:{offset[3:]}"
 
     def _country(self, chance: Chance, record: Record) -> tuple[str, str]:
         """Return code and name of a country: that of the record's city if it has one."""

@@ -99,8 +99,7 @@ def _kinds() -> dict[str, str]:
 
 
 def _template(text: str, slots: Mapping[str, Slot]) -> Template:
-    parts = re.split(r"\{(\w+)\}", text)
-    return tuple(slots[piece] if at % 2 else piece for at, piece in enumerate(parts))
+    return tuple(slots[piece] if at % 2 else piece for at, piece in enumerate(re.split(r"\{(\w+)\}", text)))
 
 
 def _sentence(template: Template, chance: Chance, moment: Moment) -> str:

@@ -32,21 +32,14 @@ def orphans(entities: Mapping[str, Entity], given: Mapping[str, GivenRecords]) -
     counts = {name: max(records.count, len(records.rows)) for name, records in asked.items()}
     links: dict[str, str] = {}
     while lost := {
-        name: link
+        name: field.link or ""
         for name, entity in entities.items()
-        if counts[name] > len(asked[name].rows) and (link := _link_without_target(entity, counts)) is not None
+        for field in entity.fields.values()
+        if counts[name] > len(asked[name].rows) and must_link(field) and not counts.get(field.link or "")
     }:
         links |= lost
         counts |= {name: len(asked[name].rows) for name in lost}
     return links
-
-
-def _link_without_target(entity: Entity, counts: Mapping[str, int]) -> str | None:
-    """Return the target of the last required link that has no records, None if all have some."""
-    lost = [
-        field.link or "" for field in entity.fields.values() if must_link(field) and not counts.get(field.link or "")
-    ]
-    return lost[-1] if lost else None
 
 
 def usual_count(entity: Entity) -> int:

@@ -29,11 +29,9 @@ from mcp_sim.types.time_formats import parse_time
 
 _PRESENT = 0.85  # most optional fields are there, and some are missing, as in real records
 _TRIES = 8  # bounds the search where a field has few values
-_MANY = 1_000
-"""The number of taken values above which another draw rarely finds a free one."""
+_MANY = 1_000  # the number of taken values above which another draw rarely finds a free one
 
-_FIRST = frozenset({"gender", "sex", "salutation", "city", "currency"})
-"""Fields that names and amounts depend on."""
+_FIRST = frozenset({"gender", "sex", "city", "currency"})  # fields that names and amounts depend on
 
 _ACCOUNTS = frozenset({"username", "user_name", "login_name", "screen_name", "nickname"})
 
@@ -76,8 +74,10 @@ class RecordWriter:
     ) -> None:
         self.domain, self.entity, self.seed, self.targets, self.setting = domain, entity, seed, targets, setting
         self.namesakes = namesakes
-        self.steps = self._steps()
-        self.parts = [self._part(field) for field in sorted(self._stored(), key=self._rank)]
+        fields = [field for field in entity.fields.values() if field.name != entity.key]
+        states = (field for field in entity.fields.values() if snake(field.name) in {"status", "state", "stage"})
+        self.steps = next((ordered_choices(field.schema) for field in states), ())
+        self.parts = [self._part(field) for field in sorted(fields, key=self._rank)]
         self.order = [*entity.fields]
         self.inherits = inherited_fields(domain, entity)
         self.tables = {name: target.records for name, target in targets.items()}
@@ -124,32 +124,30 @@ class RecordWriter:
         if given and field_part.present < 1:
             value = (field_part.schema or {}).get("default")
         elif field_part.present >= 1 or self._is_there(field_part, chance, record):
-            make = field_part.make
-            if make is None:
-                value = field_part.choose(chance, record, place, moment) if field_part.choose is not None else None
-            elif field_part.taken is None:
-                value = make(chance, record, moment)
-            else:
-                value = self._another(make(chance, record, moment), field_part, chance, record, moment)
+            if field_part.choose is not None:
+                value = field_part.choose(chance, record, place, moment)
+            elif field_part.make is not None:
+                value = self._distinct(field_part.make, field_part, chance, record, moment)
         if value is not None or field_part.nullable:
             record[field_part.name] = value
 
     @staticmethod
     def _is_there(field_part: _Part, chance: Chance, record: Record) -> bool:
         there = chance.unit() < field_part.present
-        come = has_reached(field_part.step, record, field_part.steps) if field_part.step is not None else None
-        return there if come is None else come
+        reached = has_reached(field_part.step, record, field_part.steps) if field_part.step is not None else None
+        return there if reached is None else reached
 
-    def _another(self, value: Json, field_part: _Part, chance: Chance, record: Record, moment: Moment) -> Json:
-        """Return the value, or another one if it is taken."""
-        taken, make = field_part.taken, field_part.make
-        assert taken is not None
-        assert make is not None
+    @staticmethod
+    def _distinct(make: Make, field_part: _Part, chance: Chance, record: Record, moment: Moment) -> Json:
+        """Make a value; if the field's values are unique, one that is not taken. Lists and objects may be alike."""
+        value, taken = make(chance, record, moment), field_part.taken
+        if taken is None:
+            return value
         tries = _TRIES if len(taken) < _MANY else 1
         while not isinstance(value, dict | list) and value in taken and tries:
             value, tries = make(chance, record, moment), tries - 1
         if isinstance(value, dict | list):
-            return cast("Json", value)  # only texts and numbers are kept distinct
+            return cast("Json", value)
         if value in taken:
             value = make_distinct(value, taken, field_part.schema or {})
         taken[value] = 1
@@ -178,18 +176,6 @@ class RecordWriter:
                 created = parse_time(record[name])
                 return Moment(min(created, moment.now), moment.now) if created else moment
         return moment
-
-    # prepared once per entity
-
-    def _stored(self) -> Iterable[Field]:
-        return [f for f in self.entity.fields.values() if f.name != self.entity.key]
-
-    def _steps(self) -> tuple[str, ...]:
-        """Return the states of a record, in the order of its schema."""
-        state_fields = (
-            field for field in self.entity.fields.values() if snake(field.name) in {"status", "state", "stage"}
-        )
-        return next((ordered_choices(field.schema) for field in state_fields), ())
 
     def _part(self, field: Field) -> _Part:
         nullable, schema = is_nullable(field.schema), field.schema

@@ -17,7 +17,7 @@ from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.setting import setting_of
 from mcp_sim.generate.values import chance_of
 from mcp_sim.types import Key, Record
-from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.scenario import GivenRecords
 
@@ -51,12 +51,18 @@ class Draft:
         for name in orphans(domain.entities, self._asked):
             self.keys[name] = self.keys[name][: len(self._asked[name].rows)]
         self.tables: dict[str, dict[Key, Record]] = {name: {} for name in domain.entities}
-        levels = _levels(domain.entities)
+        levels: dict[str, int] = {}  # the lengths of the longest chains of links; cycles are ignored
+        for name in self.order:
+            linked = [levels[link] for link in _links(domain.entities[name]) if link in levels]
+            levels[name] = 1 + max(linked) if linked else 0
         self.created_at = {
             name: creation_times(domain.entities[name], len(self.keys[name]), seed, domain.now, levels[name])
             for name in self.order
         }
-        self.targets = {name: self._targets(name) for name in domain.entities}
+        self.targets = {
+            name: Targets(name, seed, self.keys[name], self.created_at[name], self.tables[name])
+            for name in domain.entities
+        }
         self._setting = setting_of(domain)
         self._embed = embedder(domain)
 
@@ -76,8 +82,10 @@ class Draft:
     def embed(self, name: str) -> None:
         """Show known records in the objects of generated records. All entities must have been written."""
         given = self.given(name)
-        fields = [field for field in self.domain.entities[name].fields.values() if _may_hold_objects(field)]
+        fields = self.domain.entities[name].fields.values()
         for field in fields:
+            if field.link is not None or main_type(field.schema) not in {"object", "array", ""}:
+                continue
             is_valid = validity_test(field.schema)
             for key, record in self.tables[name].items():
                 if key not in given and isinstance(record.get(field.name), dict | list):
@@ -99,9 +107,6 @@ class Draft:
         place = self.keys[name].index(key)
         del self.keys[name][place], self.created_at[name][place], self.tables[name][key]
 
-    def _targets(self, name: str) -> Targets:
-        return Targets(name, self.seed, self.keys[name], self.created_at[name], self.tables[name])
-
 
 def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
     """Return all keys of an entity, those of the given rows first. Rows without a key get a generated one."""
@@ -111,19 +116,6 @@ def _keys(entity: Entity, asked: GivenRecords, seed: int) -> list[Key]:
     fresh = iter(initial_keys(entity, total_count(entity, asked) - len(asked_keys), asked_keys, seed))
     rows: list[Key] = [row[entity.key] if row.get(entity.key) is not None else next(fresh) for row in asked.rows]
     return [*rows, *fresh]
-
-
-def _may_hold_objects(field: Field) -> bool:
-    return field.link is None and main_type(field.schema) in {"object", "array", ""}
-
-
-def _levels(entities: Mapping[str, Entity]) -> dict[str, int]:
-    """Return the length of the longest chain of links from each entity. Cycles are ignored."""
-    levels: dict[str, int] = {}
-    for name in _linked_first(entities):
-        linked = [levels[f.link] for f in entities[name].fields.values() if f.link in levels]
-        levels[name] = 1 + max(linked) if linked else 0
-    return levels
 
 
 def _links(entity: Entity) -> Iterator[str]:

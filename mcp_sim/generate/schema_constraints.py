@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import chain, islice
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.timeline import Moment
@@ -31,10 +31,8 @@ _LIMITS: Final = {"minItems": (MAX_ITEMS, "items"), "minProperties": (MAX_ITEMS,
 UNMERGED = "$apart"
 """The keyword under which a schema for makers holds the parts of `allOf` that could not be merged into it."""
 
-
 _COMBINED = ("allOf", "anyOf", "oneOf", "if", "dependentSchemas", "not")
-_MOST = 32
-"""The largest number of alternatives of one schema that are considered."""
+_MOST = 32  # the largest number of alternatives of one schema that are considered
 
 _TRIES = 24  # bounds the search where alternatives exclude each other
 
@@ -80,7 +78,8 @@ def alternatives(schema: Record) -> list[Record]:
     """Return schemas without alternatives and conditions. A valid value satisfies one of them."""
     ways = [*islice(_ways(schema), _MOST)]
     ways = [way for way in ways if types_of(way) != ("null",)] or ways
-    return [_bare(_without_forbidden(way)) for way in ways]
+    bare = {*_COMBINED, "then", "else"}
+    return [{word: value for word, value in _without_forbidden(way).items() if word not in bare} for way in ways]
 
 
 def _without_forbidden(way: Record) -> Record:
@@ -96,10 +95,6 @@ def validity_test(schema: Record) -> Callable[[Json], bool]:
         return compiled(schema, RESULT_FORMATS).is_valid
     except ValueError:
         return lambda _value: True
-
-
-def _bare(way: Record) -> Record:
-    return {word: value for word, value in way.items() if word not in {*_COMBINED, "then", "else"}}
 
 
 def _ways(schema: Record) -> Iterator[Record]:
@@ -124,10 +119,6 @@ def _all(rest: Record, parts: Json) -> Iterator[Record]:
     yield {**rest, UNMERGED: apart} if apart else rest
 
 
-def _any(rest: Record, parts: Json) -> Iterator[Record]:
-    return (_both(rest, inner) for inner in as_list(parts))
-
-
 def _conditional(rest: Record, condition: Json) -> Iterator[Record]:
     bare = {name: value for name, value in rest.items() if name not in {"then", "else"}}
     yield _both(_both(bare, condition), rest.get("then", True))
@@ -146,23 +137,21 @@ def _dependent(rest: Record, parts: Json) -> Iterator[Record]:
 
 
 def _both(first: Record, second: Json) -> Record:
+    """Merge two schemas. `false` as the schema of a property becomes the impossible schema."""
     met = merge_schemas(first, second)
-    return _without_nothing(as_object(met)) if isinstance(met, dict) else IMPOSSIBLE if met is False else first
-
-
-def _without_nothing(schema: Record) -> Record:
-    """Replace `false` as the schema of a property by the impossible schema."""
-    declared: Json = schema.get("properties")
-    if not isinstance(declared, dict) or False not in declared.values():
+    if not isinstance(met, dict):
+        return IMPOSSIBLE if met is False else first
+    schema = as_object(met)
+    parts = as_object(schema.get("properties"))
+    if not any(part is False for part in parts.values()):
         return schema
-    parts: Mapping[str, Json] = cast("Record", declared)
-    return {**schema, "properties": {name: IMPOSSIBLE if value is False else value for name, value in parts.items()}}
+    return {**schema, "properties": {name: IMPOSSIBLE if part is False else part for name, part in parts.items()}}
 
 
 _OPTIONS: dict[str, Callable[[Record, Json], Iterator[Record]]] = {
     "allOf": _all,
-    "anyOf": _any,
-    "oneOf": _any,
+    "anyOf": lambda rest, parts: (_both(rest, inner) for inner in as_list(parts)),
+    "oneOf": lambda rest, parts: (_both(rest, inner) for inner in as_list(parts)),
     "if": _conditional,
     "dependentSchemas": _dependent,
 }

@@ -52,8 +52,7 @@ def one_of(options: Sequence[str]) -> Write:
     return lambda chance, _record, _moment: chance.choice(options)
 
 
-_SIZE = re.compile(r"_?\d+(x\d+)?$")
-"""The size in the name of an image: `avatar_48`."""
+_SIZE = re.compile(r"_?\d+(x\d+)?$")  # the size in the name of an image: `avatar_48`
 _WRITERS = {"email": ("people.email", "email_of.")}
 """The writers that may refine a format by the name of a field; without an entry, those of addresses on the web."""
 _TWO_LETTERS = frozenset({"^[A-Z]{2}$", "[A-Z]{2}", "^[A-Za-z]{2}$"})
@@ -73,10 +72,12 @@ def text_writer(entity: str, name: str, schema: Record, setting: Setting) -> Wri
         is_finer = writer.startswith(_WRITERS.get(form, ("link.", "people.picture")))
         return writer_of(writer if is_finer else usual, noun, setting)
     label = rule_for("labels", "", name, f"{setting.theme.name}_{noun}") or {"values": ()}
-    known = listed_values(schema) or label["values"]
-    writer = "" if known else _by_name(noun, name, _takes_code(schema))
+    description = str(schema.get("description") or "")[:_LONGEST]
+    known = listed_values(description) or label["values"]
+    takes_code = schema.get("maxLength") == 2 or schema.get("pattern") in _TWO_LETTERS
+    writer = "" if known else _by_name(noun, name, takes_code)
     if writer.startswith("part."):
-        known = example_values(schema)
+        known = example_values(schema, description)
     return Shapes(setting).one_of(known) if known else writer_of(writer, noun, setting)
 
 
@@ -84,11 +85,6 @@ def _thing(noun: str) -> str:
     """Return what records of a kind are about: `company` for `company_profile`."""
     head, _, last = noun.rpartition("_")
     return head if head and last in word_set("nouns", "aspects") else noun
-
-
-def _takes_code(schema: Record) -> bool:
-    """Whether the value can only be a two-letter code."""
-    return schema.get("maxLength") == 2 or schema.get("pattern") in _TWO_LETTERS
 
 
 def _address(noun: str, name: str) -> str:
@@ -172,13 +168,9 @@ _LONGEST = 1000
 """How many characters of a description are read. Hints such as examples are at the beginning."""
 
 
-def listed_values(schema: Record) -> tuple[str, ...]:
-    """Return the values that a description lists: `One of: open, closed`; () if it lists none."""
-    return _listed(str(schema.get("description") or "")[:_LONGEST])
-
-
 @lru_cache(maxsize=4096)
-def _listed(text: str) -> tuple[str, ...]:
+def listed_values(text: str) -> tuple[str, ...]:
+    """Return the values that a description lists: `One of: open, closed`; () if it lists none."""
     match = _LISTED.search(text) or _ENCLOSED.search(text) or _QUOTED.search(text)
     parts = re.split(r",\s*or\b|,|\||/|\bor\b", match[1]) if match else []
     values = tuple(value for piece in parts if (value := piece.strip("\"'` ")))
@@ -186,12 +178,9 @@ def _listed(text: str) -> tuple[str, ...]:
     return values if len(known) > 1 and known.isdisjoint(word_set("nouns", "no_values")) else ()
 
 
-def example_values(schema: Record) -> tuple[str, ...]:
+def example_values(schema: Record, description: str) -> tuple[str, ...]:
     """Return the texts that a schema or its description gives as examples."""
-    given = [
-        example
-        for example in (*as_list(schema.get("examples")), schema.get("example"))
-        if isinstance(example, str) and example
-    ]
-    match = _EXAMPLE.search(str(schema.get("description") or "")[:_LONGEST])
-    return (*given, *([match[1]] if match else []))
+    given = (*as_list(schema.get("examples")), schema.get("example"))
+    texts = [example for example in given if isinstance(example, str) and example]
+    match = _EXAMPLE.search(description)
+    return (*texts, *([match[1]] if match else []))

@@ -192,7 +192,8 @@ class _Writer:
             case "LITERAL":
                 return chr(value)
             case "NOT_LITERAL" | "IN" | "ANY":
-                return self.chance.choice(self._allowed(kind, value))
+                allowed = tuple(value) if kind == "IN" else (("NEGATE", None), ("LITERAL", value))
+                return self.chance.choice(self.any if kind == "ANY" else _letters(allowed))
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
                 return self._repeated(*value)
             case "BRANCH":
@@ -211,20 +212,10 @@ class _Writer:
             case _:
                 return ""
 
-    def _allowed(self, kind: str, value: Any) -> str:
-        """Return the letters that may be written for a class or a dot."""
-        if kind == "ANY":
-            return self.any
-        return _letters(tuple(value) if kind == "IN" else (("NEGATE", None), ("LITERAL", value)))
-
     def _repeated(self, low: int, most: Any, nodes: Any) -> str:
-        first = self._sequence(nodes)
-        if str(most) == "MAXREPEAT":
-            low += self.least
-            count = self.chance.between(low, low + self.more)
-        else:
-            low = min(low + self.least, most)
-            count = self.chance.between(low, min(most, low + self.more))
+        first, is_open = self._sequence(nodes), str(most) == "MAXREPEAT"
+        low = low + self.least if is_open else min(low + self.least, most)
+        count = self.chance.between(low, low + self.more if is_open else min(most, low + self.more))
         return "".join([first, *(self._sequence(nodes) for _ in range(count - 1))]) if count else ""
 
 
@@ -242,9 +233,8 @@ def _letters(parts: tuple[tuple[Any, Any], ...]) -> str:
             case "CATEGORY":
                 name = str(meaning).removeprefix("CATEGORY_").lower()
                 known = _CLASSES[name.removeprefix("not_")]
-                without = known.upper() + known
-                is_other = name.startswith("not_")
-                letters += "".join(sign for sign in _PRINTABLE if sign not in without) if is_other else known
+                others = "".join(sign for sign in _PRINTABLE if sign not in known.upper() + known)
+                letters += others if name.startswith("not_") else known
             case _:
                 letters += chr(meaning)
     return "".join(letter for letter in _PRINTABLE if letter not in letters) if negated else letters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from functools import cache
+from typing import Any
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.shipped_data import rule_for, word_set
@@ -71,35 +71,18 @@ def time_maker(entity: str, name: str, schema: Record) -> Callable[[Chance, Reco
     """Return the maker of a time field's values."""
     noun, write = snake(entity.rpartition(".")[2]), time_formatter(name, schema)
     meaning = time_meaning(name, schema) or "past"
-    if meaning == "start" and (noun in word_set("times", "recorded") or _kept_in(noun, "ended")):
+    first, last = noun.partition("_")[0], noun.rpartition("_")[2]
+    if meaning == "start" and (noun in word_set("times", "recorded") or first in word_set("states", "ended")):
         meaning = "occurred"
-    if meaning == "start" and _kept_in(noun, "to_come"):
+    if meaning == "start" and first in word_set("states", "to_come"):  # an `upcoming_event`
         return lambda chance, _record, when: write(_to_come(chance, when))
-    if meaning == "occurred" and noun.rsplit("_", 1)[-1] in word_set("times", "foretold"):
+    if meaning == "occurred" and last in word_set("times", "foretold"):
         return lambda chance, _record, when: write(when.now + timedelta(days=chance.below(_AHEAD)))
     if meaning == "end":
-        length = _length(noun)
+        length = rule_for("times", "lengths", "", noun)
         return lambda chance, record, when: write(_end(chance, record, when, length))
     moment = _MOMENTS[meaning]
     return lambda chance, record, when: write(moment(chance, record, when))
-
-
-def _length(noun: str) -> tuple[int, int, timedelta] | None:
-    """Return how long records of this kind last: two bounds and their unit."""
-    rule = rule_for("times", "lengths", "", noun)
-    return (rule["low"], rule["high"], _UNITS[rule["unit"]]) if rule is not None else None
-
-
-_UNITS = {"min": timedelta(minutes=1), "h": timedelta(hours=1), "day": timedelta(days=1)}
-
-
-def _kept_in(noun: str, states: str) -> bool:
-    """Return whether records of this kind are all in such a state: `upcoming_event`."""
-    return noun.split("_", 1)[0] in word_set("states", states)
-
-
-def _created(_chance: Chance, _record: Record, when: Moment) -> datetime:
-    return when.created
 
 
 def _updated(chance: Chance, record: Record, when: Moment) -> datetime:
@@ -161,7 +144,7 @@ def _expiry(chance: Chance, record: Record, when: Moment) -> datetime:
     return max(_quarter(when.now + timedelta(days=chance.between(low, 365)), chance), when.created + timedelta(days=30))
 
 
-def _end(chance: Chance, record: Record, when: Moment, length: tuple[int, int, timedelta] | None) -> datetime:
+def _end(chance: Chance, record: Record, when: Moment, length: dict[str, Any] | None) -> datetime:
     """Draw an end after the record's start, and after now if it is under way. Without a start, draw an expiry."""
     start = _first_time(record, _BEGUN)
     end = _expiry(chance, record, when) if start is None else _ending(chance, start, length)
@@ -170,12 +153,12 @@ def _end(chance: Chance, record: Record, when: Moment, length: tuple[int, int, t
     return when.now + timedelta(seconds=round((end - (start or end)).total_seconds() * chance.unit() / 60) * 60)
 
 
-def _ending(chance: Chance, start: datetime, length: tuple[int, int, timedelta] | None) -> datetime:
+def _ending(chance: Chance, start: datetime, length: dict[str, Any] | None) -> datetime:
+    """Draw an end after a start, by how long records of this kind last: two bounds and their unit."""
     whole_days = start.hour == start.minute == 0
-    if length is not None and (length[2] == _UNITS["day"] or not whole_days):
-        low, high, unit = length
-        step = timedelta(minutes=5) if unit == _UNITS["h"] else unit
-        return start + step * chance.between(low * (unit // step), high * (unit // step))
+    if length is not None and (length["unit"] == "day" or not whole_days):
+        step, steps = _STEPS[length["unit"]]
+        return start + step * chance.between(length["low"] * steps, length["high"] * steps)
     if whole_days:
         return start + timedelta(days=chance.between(1, 14))
     return start + timedelta(minutes=15 * chance.between(2, 8))
@@ -192,12 +175,11 @@ def _quarter(day: datetime, chance: Chance) -> datetime:
     return day.replace(hour=8 + chance.below(10), minute=15 * chance.below(4), second=0, microsecond=0)
 
 
-def _birth(chance: Chance, _record: Record, when: Moment) -> datetime:
-    return when.now - timedelta(days=365 * 20 + chance.below(365 * 45))
-
+_STEPS = {"min": (timedelta(minutes=1), 1), "h": (timedelta(minutes=5), 12), "day": (timedelta(days=1), 1)}
+"""The steps in which lengths are drawn, and how many are one unit."""
 
 _MOMENTS: dict[TimeMeaning, Callable[[Chance, Record, Moment], datetime]] = {
-    "created": _created,
+    "created": lambda _chance, _record, when: when.created,
     "updated": _updated,
     "past": _past,
     "recent": _recent,
@@ -205,12 +187,13 @@ _MOMENTS: dict[TimeMeaning, Callable[[Chance, Record, Moment], datetime]] = {
     "future": _due,
     "start": _start,
     "expiry": _expiry,
-    "birth": _birth,
+    "birth": lambda chance, _record, when: when.now - timedelta(days=365 * 20 + chance.below(365 * 45)),
 }
 
 
 _STATUS = ("status", "state", "stage", "phase")
 _TYPES = ("type", "kind", "category", "filter")
+_PHASES = ("to_come", "ended", "under_way")
 
 
 def status_of(record: Record) -> str | None:
@@ -220,12 +203,8 @@ def status_of(record: Record) -> str | None:
         if isinstance(value, str):
             return snake(value)
     types = (value for name in _TYPES if isinstance(value := record.get(name), str))
-    return next((state for value in types for state in words(value) if state in _phases()), None)
-
-
-@cache
-def _phases() -> frozenset[str]:
-    return word_set("states", "to_come") | word_set("states", "ended") | word_set("states", "under_way")
+    named = (state for value in types for state in words(value))
+    return next((state for state in named if any(state in word_set("states", phase) for phase in _PHASES)), None)
 
 
 def is_over(record: Record) -> bool:
@@ -244,14 +223,9 @@ def has_reached(step: str, record: Record, steps: Sequence[str]) -> bool | None:
     status = status_of(record)
     if status is None:
         return False if step == "deleted" else None
-    return status == step or _is_past(step, status, steps)
-
-
-def _is_past(step: str, status: str, steps: Sequence[str]) -> bool:
-    """Whether a status comes after a step."""
     successful, aside = word_set("states", "successful"), word_set("states", "aside")
-    if step in successful and step not in steps and status in successful:
+    if status == step or (step in successful and step not in steps and status in successful):
         return True
-    if step in aside or status in aside or step not in steps or status not in steps:
+    if {step, status} & aside or not {step, status} <= set(steps):
         return False
     return steps.index(status) > steps.index(step)

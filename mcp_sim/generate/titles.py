@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -32,19 +32,23 @@ def split_place(words: str) -> tuple[str, str]:
 
 def titles_about(words: str, entity: Entity, count: int, draws: Draws) -> list[str]:
     """Return titles or names of records of a kind in which these words occur. A place in them is left out."""
-    noun, seed = entity.name, draws.seed
-    topic = split_place(words)[0] if _rule(noun) is not None else words
-    chance = chance_of(seed, "titles", noun, words)
+    noun, rule = entity.name, _rule(entity.name)
+    topic = split_place(words)[0]
+    is_proper = any(word[:1].isupper() for word in topic.split())
+    topic = topic if rule is not None else words
     topic = topic[:1].upper() + topic[1:]
-    if "exact" in (_rule(noun) or {}) and words.lower() in known_cities():
-        return _usual_names(noun, count, chance)
-    if _rule(noun) is None and is_person(noun):
+    chance = chance_of(draws.seed, "titles", noun, words)
+    if rule is None and is_person(noun):
         return _people(topic, count, chance)
-    if _rule(noun) is None and is_written_work(noun):
+    if rule is None and is_written_work(noun):
         titles = word_list("pages", "titles")
         first = chance.below(len(titles))
         return [titles[(first + at) % len(titles)].format(topic) for at in range(count)]
-    templates = _templates(noun, words)
+    rule = rule or {"names": _USUAL}
+    if "exact" in rule and words.lower() in known_cities():
+        make = value_maker(noun, "name", {"type": "string"})
+        return _different(lambda: str(make(chance, {}, Moment.unknown())), count)
+    templates = rule.get("exact", rule["names"]) if is_proper else rule["names"]  # a proper name comes first
     return [_filled(template, topic, chance) for template in _as_many(templates, count)]
 
 
@@ -59,13 +63,6 @@ def _rule(noun: str) -> dict[str, Any] | None:
     return next((rule for name in names for rule in load("titles") if name in rule["nouns"]), None)
 
 
-def _templates(noun: str, words: str) -> Sequence[str]:
-    """Return the names of things of a kind; for a proper name, those that begin with it."""
-    rule = _rule(noun) or {"names": _USUAL}
-    is_proper = any(word[:1].isupper() for word in split_place(words)[0].split())
-    return rule.get("exact", rule["names"]) if is_proper else rule["names"]
-
-
 def _filled(template: str, topic: str, chance: Chance) -> str:
     stem, stems = "", word_list("words", "company_stems")
     if "stem" in template:
@@ -77,21 +74,17 @@ def _filled(template: str, topic: str, chance: Chance) -> str:
     return template.replace("{stem}", stem).replace("{}", topic)
 
 
-def _usual_names(noun: str, count: int, chance: Chance) -> list[str]:
-    """Return different names of things of a kind."""
-    make, usual_names = value_maker(noun, "name", {"type": "string"}), dict[str, int]()
-    for _ in range(_TRIES * count):
-        if len(usual_names) < count:
-            usual_names[str(make(chance, {}, Moment.unknown()))] = 0
-    return _as_many([*usual_names], count)
-
-
 def _people(topic: str, count: int, chance: Chance) -> list[str]:
     """Return different full names: the asked one and double names if it has several parts, else with last names."""
     last, asked = value_maker("person", "last_name", {"type": "string"}), topic.title()
     joint = "-" if len(topic.split()) > 1 else " "
-    people = {asked: 0} if joint == "-" else dict[str, int]()
+    people = (asked,) if joint == "-" else ()
+    return _different(lambda: f"{asked}{joint}{last(chance, {}, Moment.unknown())}", count, *people)
+
+
+def _different(draw: Callable[[], str], count: int, *known: str) -> list[str]:
+    names = dict.fromkeys(known)
     for _ in range(_TRIES * count):
-        if len(people) < count:
-            people[f"{asked}{joint}{last(chance, {}, Moment.unknown())}"] = 0
-    return _as_many([*people], count)
+        if len(names) < count:
+            names[draw()] = None
+    return _as_many([*names], count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.generate.texts import text_fits
@@ -42,25 +42,15 @@ def unique_together(entity: Entity, *, namesakes: bool = True) -> tuple[str, ...
     They are the links of an entity that consists of links: a user is a member of a channel only once. Without
     `namesakes`, they are the parts of a person's name.
     """
-    if not namesakes and (parts := _name_parts(entity)):
-        return parts
-    links, rest = _links_and_rest(entity)
-    kinds = [field.name for field in rest if "enum" in field.schema]
-    return (*links, *kinds) if len(links) >= 2 and len(rest) <= 1 and len(kinds) == len(rest) else ()
-
-
-def _links_and_rest(entity: Entity) -> tuple[list[str], list[Field]]:
-    """Return the names of links to one record, and the fields that are neither links, nor times, nor the key."""
-    stored = [field for field in entity.fields.values() if field.name != entity.key]
-    rest = [field for field in stored if field.link is None and time_meaning(field.name, field.schema) is None]
-    return [field.name for field in stored if field.is_single_link], rest
-
-
-def _name_parts(entity: Entity) -> tuple[str, ...]:
-    """Return the fields that hold a person's first and last name, () unless both exist."""
     fields = {snake(field.name): field.name for field in entity.fields.values()}
     parts = tuple(fields[name] for names in _PARTS for name in names if name in fields)
-    return parts if len(parts) == len(_PARTS) and _noun(entity) in word_set("nouns", "namesakes") else ()
+    if not namesakes and len(parts) == len(_PARTS) and _noun(entity) in word_set("nouns", "namesakes"):
+        return parts
+    stored = [field for field in entity.fields.values() if field.name != entity.key]
+    links = [field.name for field in stored if field.is_single_link]
+    rest = [field for field in stored if field.link is None and time_meaning(field.name, field.schema) is None]
+    kinds = [field.name for field in rest if "enum" in field.schema]
+    return (*links, *kinds) if len(links) >= 2 and len(rest) <= 1 and len(kinds) == len(rest) else ()
 
 
 def _noun(entity: Entity) -> str:
@@ -90,11 +80,8 @@ _SPLIT = re.compile(r"(.*?)(@.*|\.[A-Za-z]\w{0,4}|/)?", re.DOTALL)
 
 def with_number(text: str, number: int, allows: Callable[[str], bool]) -> str | None:
     """Insert a number into a text: before an @, a file extension or a final slash. Return None if no form is valid."""
-    return next(filter(allows, _forms(text, number)), None)
-
-
-def _forms(text: str, number: int) -> Iterator[str]:
     match = _SPLIT.fullmatch(text)
     stem, ending = (match[1], match[2] or "") if match is not None else (text, "")
     usual = " " if " " in stem else "" if ending.startswith("@") else "_" if "_" in stem else "-"
-    return (f"{stem}{joint}{number}{ending}" for joint in dict.fromkeys((usual, "-", "", "_")))
+    forms = (f"{stem}{joint}{number}{ending}" for joint in dict.fromkeys((usual, "-", "", "_")))
+    return next(filter(allows, forms), None)

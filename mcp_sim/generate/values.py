@@ -8,7 +8,7 @@ from datetime import timedelta
 from itertools import accumulate
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.containers import list_maker, object_maker
+from mcp_sim.generate.containers import ObjectMaker, list_maker
 from mcp_sim.generate.numbers import number_maker
 from mcp_sim.generate.schema_constraints import Make, constrained_maker, is_plain, validity_test
 from mcp_sim.generate.setting import Setting, plain_setting
@@ -20,8 +20,7 @@ from mcp_sim.types.json_schema.shapes import LIMITS, constants, fitting_type, ma
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.record_kinds.usual_fields import field_schema
 
-_ANNOTATIONS = frozenset({"title", "description", "default", "examples"})
-"""Keywords that allow every value."""
+_ANNOTATIONS = frozenset({"title", "description", "default", "examples"})  # keywords that allow every value
 
 
 def value_maker(entity: str, name: str, schema: Record, setting: Setting | None = None) -> Make:
@@ -51,7 +50,7 @@ def value_maker(entity: str, name: str, schema: Record, setting: Setting | None 
             case "array":
                 return list_maker(entity, name, schema, compiled)
             case _:
-                return object_maker(entity, name, schema, compiled)
+                return ObjectMaker(entity, name, schema, compiled)
 
     return compiled(entity, name, schema)
 

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
-from mcp_sim.generate.data_files.conversion import ABSENT, FieldType, from_sqlite, from_text, is_year_last
-from mcp_sim.generate.data_files.tables import KEY, Table, files_in, find_entity, read_tables
+from mcp_sim.generate.data_files.tables import KEY, Table, files_in, find_entity, read_tables, records_in
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import EVERY, RecordsPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.sources import Sources, is_file_name
 from mcp_sim.types import Json, Record
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.errors import Problem, did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type, types_of
 from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_values import decode_strict
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.scenario import GivenRecords
 
-MAX_PROBLEMS = 20
-"""How many problems of one table are reported."""
+MAX_PROBLEMS = 20  # how many problems of one table are reported
 
 
 def given_records(
@@ -130,11 +130,13 @@ def _all_tables(tables: list[Table], sources: Sources, domain: Domain) -> dict[s
 
 @frozen
 class _Column:
-    """The field of a column, and the type of its values."""
+    """The field of a column, and its JSON types except null, () if it takes any. `is_name`: it is a key or a link."""
 
     field: str
     validator: Validator | None
-    wanted: FieldType
+    kinds: tuple[str, ...]
+    takes_null: bool
+    is_name: bool
 
 
 def _typed(table: Table, entity: Entity, sources: Sources, domain: Domain) -> dict[str, list[Record]]:
@@ -187,23 +189,21 @@ def _columns(table: Table, entity: Entity, sources: Sources) -> dict[str, _Colum
 def _column(field: str, entity: Entity) -> tuple[_Column, Record]:
     """Return the column of a field, and the field's schema."""
     known, is_key = entity.fields.get(field), field == entity.key
-    schema = known.schema if known is not None else _key_schema(entity) if is_key else {}
+    key_schema: Record = {"type": "integer" if isinstance(entity.key_like, int) else "string"}
+    schema = known.schema if known is not None else key_schema if is_key else {}
     kinds = tuple(kind for kind in types_of(schema) if kind != "null")
-    wanted = FieldType(kinds, is_nullable(schema), bool(known and known.link) or is_key)
-    return _Column(field, Validator(schema) if known is not None else None, wanted), schema
+    validator = Validator(schema) if known is not None else None
+    return _Column(field, validator, kinds, is_nullable(schema), bool(known and known.link) or is_key), schema
 
 
 def _days_first(table: Table, column: str, schema: Record) -> Iterator[Problem]:
     """Yield a problem for the first ambiguous date of a column: an error if its schema requires dates."""
-    index = next((index for index, row in enumerate(table.rows) if is_year_last(row.get(column))), None)
+    texts = ((index, row.get(column)) for index, row in enumerate(table.rows))
+    index = next((index for index, text in texts if isinstance(text, str) and _YEAR_LAST.fullmatch(text)), None)
     if index is not None:
         message = f"{shown(table.rows[index][column])} is no ISO 8601 date: write the year first, as in 2030-01-31"
         is_warning = schema.get("format") not in {"date", "date-time"}
         yield table.problem(index, column, message, is_warning=is_warning)
-
-
-def _key_schema(entity: Entity) -> Record:
-    return {"type": "integer"} if isinstance(entity.key_like, int) else {"type": "string"}
 
 
 def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column], problems: _TableProblems) -> Record:
@@ -213,7 +213,7 @@ def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column
         if name == KEY and record.get(column.field) is not None:
             continue
         try:
-            typed = _value(value, column.wanted, is_text=table.is_text or name == KEY, is_loose=table.is_loose)
+            typed = _value(value, column, is_text=table.is_text or name == KEY, is_loose=table.is_loose)
         except ValueError as error:
             problems.add(table, index, name, str(error))
             continue
@@ -223,12 +223,6 @@ def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column
         for problem in column.validator.problems(typed) if column.validator is not None else ():
             problems.add(table, index, name, problem)
     return record
-
-
-def _value(value: Json, wanted: FieldType, *, is_text: bool, is_loose: bool) -> Json:
-    if is_text and isinstance(value, str):
-        return from_text(value, wanted)
-    return from_sqlite(value, wanted) if is_loose else value
 
 
 def _check_keys(table: Table, entity: Entity, rows: list[Record], problems: _TableProblems) -> None:
@@ -255,14 +249,16 @@ def unnested(table: Table, entity: Entity, domain: Domain) -> tuple[list[Record]
     for row in table.rows:
         key = row.get(entity.key, row.get(KEY))
         for column, (name, link) in inner.items():
-            rows_by_table[name] += [{**entry, link: entry.get(link, key)} for entry in _parts(row.get(column))]
+            rows_by_table[name] += [
+                {**entry, link: entry.get(link, key)} for entry in records_in(row.get(column)) or ()
+            ]
         rows.append({name: value for name, value in row.items() if name not in inner})
     return rows, rows_by_table
 
 
 def _inner(table: Table, entity: Entity, domain: Domain) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the columns that hold records of an entity which links to this one, with its name and the link field."""
-    for column in dict.fromkeys(name for row in table.rows for name, value in row.items() if _parts(value)):
+    for column in dict.fromkeys(name for row in table.rows for name, value in row.items() if records_in(value)):
         name = None if column in entity.fields else find_entity(column, domain.entities)
         fields = domain.entities[name].fields.values() if name is not None else ()
         link = next((field.name for field in fields if field.link == entity.name), None)
@@ -270,14 +266,58 @@ def _inner(table: Table, entity: Entity, domain: Domain) -> Iterator[tuple[str, 
             yield column, (name, link)
 
 
-def _parts(value: Json) -> list[Record]:
-    """Return the records in a list or in a mapping from keys."""
-    if isinstance(value, dict):
-        body = cast("Record", value)
-        return (
-            [{**row, KEY: key} for key, row in body.items()] if all(isinstance(r, dict) for r in body.values()) else []
-        )
-    if not isinstance(value, list):
-        return []
-    rows = cast("list[Json]", value)
-    return cast("list[Record]", rows) if all(isinstance(row, dict) for row in rows) else []
+# values ---------------------------------------------------------------------------------------------------------------
+
+_WHOLE = re.compile(r"[+-]?\d+")
+_YEAR_LAST = re.compile(r"\s*\d{1,2}([./-])\d{1,2}\1(\d{4}|\d\d)\b.*", re.DOTALL)
+"""Dates such as 05/01/2030, whose month is ambiguous."""
+
+_YES, _NO = {"true", "yes", "1", "t", "y"}, {"false", "no", "0", "f", "n"}
+
+
+def _value(value: Json, column: _Column, *, is_text: bool, is_loose: bool) -> Json:
+    """Convert a value to the type of its field; return `ABSENT` if there is none. Raises `ValueError`."""
+    if is_text and isinstance(value, str):
+        return _from_text(value, column)
+    return _from_sqlite(value, column) if is_loose else value
+
+
+def _from_text(text: str, column: _Column) -> Json:
+    kinds = column.kinds
+    if not text and (column.is_name or "string" not in kinds) and kinds:
+        return None if column.takes_null else ABSENT
+    if not kinds or "string" in kinds:
+        return text
+    typed = next((value for kind in kinds if (value := _read(text.strip(), kind)) is not ABSENT), ABSENT)
+    if typed is ABSENT:
+        raise ValueError(f"must be of type {' or '.join(kinds)}, not {shown(text)}")
+    return typed
+
+
+def _read(text: str, kind: str) -> Json:
+    """Parse a text as a value of a type; return `ABSENT` if it is invalid."""
+    if kind == "integer":
+        return int(text) if _WHOLE.fullmatch(text) else ABSENT
+    if kind == "boolean":
+        return True if text.lower() in _YES else False if text.lower() in _NO else ABSENT
+    try:
+        result: Json = decode_strict(text)
+    except ValueError:
+        return ABSENT
+    fits = {"number": int | float, "array": list, "object": dict}
+    return result if isinstance(result, fits[kind]) and not isinstance(result, bool) else ABSENT
+
+
+def _from_sqlite(value: Json, column: _Column) -> Json:
+    kind = column.kinds[0] if column.kinds else ""
+    if isinstance(value, bytes):
+        raise ValueError("is binary; a record holds what JSON can")
+    if value is None:
+        return None if column.takes_null or not kind else ABSENT
+    if isinstance(value, str):
+        return _from_text(value, column) if kind in {"array", "object"} else value
+    if kind == "boolean" and value in {0, 1}:
+        return bool(value)
+    if kind == "string":
+        return str(value)
+    return int(value) if kind == "integer" and isinstance(value, float) and value.is_integer() else value

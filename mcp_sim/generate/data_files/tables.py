@@ -22,8 +22,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.english import singular_phrase, snake, words
 
-MAX_ROWS = 1_000_000
-"""The largest number of rows per table."""
+MAX_ROWS = 1_000_000  # the largest number of rows per table
 
 DATABASES = (".sqlite", ".sqlite3", ".db")
 CSVS = (".csv", ".tsv")
@@ -39,8 +38,7 @@ end."""
 
 _LONGEST_VALUE = 64 * 1024 * 1024  # as long as a whole file
 
-MAX_CSV_VALUE = 256 * 1024
-"""The largest number of characters of a value in a CSV file."""
+MAX_CSV_VALUE = 256 * 1024  # the largest number of characters of a value in a CSV file
 
 
 @frozen
@@ -102,7 +100,7 @@ def _document(path: Path, sources: Sources, entities: Iterable[str]) -> Iterator
     if root is None:
         return
     for name, place in _parts(path.stem, root, entities).items():
-        rows = _rows(place.value)
+        rows = records_in(place.value)
         if rows is None:
             place.error("must be a list of records, or a mapping from keys to records")
         elif _is_within(rows, display(path), sources):
@@ -118,19 +116,20 @@ def _parts(name: str, root: Place, entities: Iterable[str]) -> dict[str, Place]:
     return {name: root}
 
 
-def _rows(value: Json) -> list[Record] | None:
-    """Return the records of a table, or None. Records of a mapping have their key in the field `KEY`."""
+def records_in(value: Json) -> list[Record] | None:
+    """Return the records in a list, or in a mapping from keys, which get theirs in the field `KEY`; else None."""
     if isinstance(value, dict):
         body = cast("Record", value)
-        if not all(isinstance(row, dict) for row in body.values()):
-            return None
-        return [{**row, KEY: key} for key, row in body.items()]
+        return [{**row, KEY: key} for key, row in body.items()] if all(map(_is_record, body.values())) else None
     rows = as_list(value)
-    return rows if isinstance(value, list) and all(isinstance(row, dict) for row in rows) else None
+    return rows if isinstance(value, list) and all(map(_is_record, rows)) else None
 
 
-KEY = "\0key"
-"""The field that holds the key of a row from a mapping."""
+def _is_record(value: Json) -> bool:
+    return isinstance(value, dict)
+
+
+KEY = "\0key"  # the field that holds the key of a row from a mapping
 
 
 def _csv(path: Path, sources: Sources) -> Iterator[Table]:
@@ -149,20 +148,18 @@ def _csv(path: Path, sources: Sources) -> Iterator[Table]:
     if len(names) > MOST_COLUMNS or sum(map(len, rows)) > MOST_CELLS:
         most = f"{MOST_COLUMNS} columns or {MOST_CELLS} values"
         return sources.problems.append(Problem(file, 1, "", f"has more than {most}"))
-    table = Table(path.stem, file, [_record(names, row) for row in rows], lines=lines, is_text=True)
-    sources.problems += _csv_problems(table, file, names, rows)
+    records: list[Record] = [dict(zip(names, row, strict=False)) for row in rows]
+    table = Table(path.stem, file, records, lines=lines, is_text=True)
+    for index, row in enumerate(rows):
+        if len(row) != len(names):
+            message = f"has {len(row)} values, and the first line {len(names)}"
+            sources.problems.append(table.problem(index, "", message))
+    for name in (name for name, times in Counter(names).items() if times > 1 or not name):
+        message = f"the column {name!r} {'occurs twice' if name else 'has no name'}"
+        sources.problems.append(Problem(file, 1, "", message))
     if _is_within(rows, file, sources):
         yield table
     return None
-
-
-def _csv_problems(table: Table, file: str, names: list[str], rows: list[list[str]]) -> Iterator[Problem]:
-    """Yield the problems of rows with too many or too few values, and of columns without a name of their own."""
-    for index, row in enumerate(rows):
-        if len(row) != len(names):
-            yield table.problem(index, "", f"has {len(row)} values, and the first line {len(names)}")
-    for name in (name for name, times in Counter(names).items() if times > 1 or not name):
-        yield Problem(file, 1, "", f"the column {name!r} {'occurs twice' if name else 'has no name'}")
 
 
 def _separated(text: str, sign: str) -> tuple[list[str], list[list[str]], list[int]]:
@@ -184,10 +181,6 @@ def _separated(text: str, sign: str) -> tuple[list[str], list[list[str]], list[i
     return names, rows, lines
 
 
-def _record(names: Sequence[str], row: Sequence[str]) -> Record:
-    return dict(zip(names, row, strict=False))
-
-
 def _database(path: Path, sources: Sources, entities: Iterable[str]) -> Iterator[Table]:
     """Yield the tables of a SQLite file, which is never opened for writing.
 
@@ -202,7 +195,9 @@ def _database(path: Path, sources: Sources, entities: Iterable[str]) -> Iterator
         sources.problems.append(Problem(display(path), 0, "", note, "warning"))
     try:
         with closing(sqlite3.connect(":memory:")) as connection:
-            connection.deserialize(_without_log(data))
+            if data[18:20] == b"\x02\x02":  # a database in memory has no write-ahead log
+                data = data[:18] + b"\x01\x01" + data[20:]
+            connection.deserialize(data)
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
             steps = count()
@@ -214,11 +209,6 @@ def _database(path: Path, sources: Sources, entities: Iterable[str]) -> Iterator
                     yield Table(name, display(path), rows, is_loose=True)
     except sqlite3.Error as error:
         sources.problems.append(Problem(display(path), 0, "", f"cannot be read as SQLite: {error}"))
-
-
-def _without_log(data: bytes) -> bytes:
-    """Return the database without the mark that says it has a write-ahead log."""
-    return data[:18] + b"\x01\x01" + data[20:] if data[18:20] == b"\x02\x02" else data
 
 
 def _read_tables(connection: sqlite3.Connection, entities: Iterable[str]) -> dict[str, list[Record] | None]:
@@ -233,16 +223,11 @@ def _read_tables(connection: sqlite3.Connection, entities: Iterable[str]) -> dic
         entity = find_entity(name, entities)
         if entity not in held or entity is None:
             held.add(entity)
-            tables[name] = None if entity is None else _rows_of_view(connection, name)
+            try:
+                tables[name] = None if entity is None else _rows_of(connection, name)
+            except (sqlite3.OperationalError, sqlite3.DataError) as error:
+                raise sqlite3.OperationalError(f"the view {name}: {error}") from None
     return tables
-
-
-def _rows_of_view(connection: sqlite3.Connection, view: str) -> list[Record]:
-    """Return the rows of a view."""
-    try:
-        return _rows_of(connection, view)
-    except (sqlite3.OperationalError, sqlite3.DataError) as error:
-        raise sqlite3.OperationalError(f"the view {view}: {error}") from None
 
 
 def _rows_of(connection: sqlite3.Connection, table: str) -> list[Record]:

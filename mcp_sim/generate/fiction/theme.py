@@ -18,10 +18,8 @@ from mcp_sim.types.errors import DocumentError, Problem, UsageError, did_you_mea
 from mcp_sim.types.result_templates import SLOT as PAGE_SLOT
 
 _FOLDER = Path(__file__).parent / "themes"
-_MOST = 10**12
-"""The largest number, about as large as money gets."""
-_FIRST_YEAR, _LAST_YEAR = 200, 9000
-"""Years of a theme: those that it may be moved to are in the calendar, too."""
+_MOST = 10**12  # the largest number, about as large as money gets
+_FIRST_YEAR, _LAST_YEAR = 200, 9000  # years of a theme: those that it may be moved to are in the calendar, too
 _MOST_WORDS = 100_000
 """Draws of a word that was not drawn before. Sounds of a theme that ships make millions of words."""
 
@@ -46,12 +44,10 @@ Letters = Annotated[str, Field(max_length=4, pattern=r"^\w*$")]
 Sound: TypeAlias = Literal["onset", "vowel", "coda"]
 """The parts of a syllable."""
 
-SLOT = re.compile(r"\{([\w.]+)\}")
-"""The place of a field in a text."""
+SLOT = re.compile(r"\{([\w.]+)\}")  # the place of a field in a text
 _SHORTEST, _LONGEST = 5, 10
 """Letters of a word: shorter ones are common words too often, longer ones cannot be remembered."""
-_CLOSED = 0.55
-"""The share of syllables that end in a consonant; with many more, names become hard to read."""
+_CLOSED = 0.55  # the share of syllables that end in a consonant; with many more, names become hard to read
 
 
 class _Part(BaseModel):

@@ -31,15 +31,12 @@ from mcp_sim.types.errors import UsageError
 
 _TRIES = 100
 """Draws of a day that shows no withheld number. One in thirty days does for a row with three of them."""
-_MOST_TEXT = 64 << 20
-"""Characters of all texts with slots; 20,000 rows of a theme that ships have one million."""
+_MOST_TEXT = 64 << 20  # characters of all texts with slots; 20,000 rows of a theme that ships have one million
 LEAST_ROWS, MOST_ROWS = 40, 20_000
 """Numbers of rows that a world may have: with fewer, some tables are empty; more make gigabytes of pages."""
-_LEAST_SHIFT, _MOST_SHIFT = -100, 900
-"""How many years a world may be moved: its time must be in the years 1900 to 2999."""
+_LEAST_SHIFT, _MOST_SHIFT = -100, 900  # how many years a world may be moved: its time must be in the years 1900 to 2999
 
-_YEAR = 2028
-"""The year in which worlds take place, unless it is shifted: after every date of the themes that ship."""
+_YEAR = 2028  # the year in which worlds take place, unless it is shifted: after every date of the themes that ship
 
 
 @dataclass(frozen=True)
