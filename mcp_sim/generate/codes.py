@@ -12,7 +12,7 @@ from mcp_sim.generate.contacts import slug
 from mcp_sim.generate.locales import name_pool
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.shipped_data import load, word_list, word_set
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.types import Json, Record
 from mcp_sim.types.lexicon.english import plural, singular, snake
 

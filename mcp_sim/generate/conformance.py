@@ -6,8 +6,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import TypeAlias
 
 from mcp_sim.generate.schema_constraints import alternatives, validity_test
-from mcp_sim.generate.time_fields import time_meaning
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment, time_meaning
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity

@@ -11,7 +11,7 @@ from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.locales import name_pool
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.shipped_data import word_list
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.types import Json, Record
 
 _WHOLE = ("name", "full_name", "fullName", "display_name", "displayName")

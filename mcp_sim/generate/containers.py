@@ -10,7 +10,7 @@ from mcp_sim.generate.coherence import has_price
 from mcp_sim.generate.schema_constraints import MAX_ITEMS, UNMERGED, CompileMaker, Make, exceeded_limit
 from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.generate.texts import text_fits
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.uniqueness import with_number
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen

@@ -10,8 +10,7 @@ from typing import cast
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.keys import key_maker, next_key
-from mcp_sim.generate.time_fields import format_time, time_meaning
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment, format_time, time_meaning
 from mcp_sim.generate.values import value_maker
 from mcp_sim.types import Change, Json, Key, Record, View
 from mcp_sim.types.conditions import equal

@@ -21,8 +21,7 @@ from mcp_sim.generate.defaults import first_value
 from mcp_sim.generate.numbers import within_bounds
 from mcp_sim.generate.schema_constraints import MAX_ITEMS, Make, alternatives, exceeded_limit, validity_test
 from mcp_sim.generate.texts import fitted_text
-from mcp_sim.generate.time_fields import time_formatter
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment, time_formatter
 from mcp_sim.generate.values import value_maker
 from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import ABSENT

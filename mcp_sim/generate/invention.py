@@ -16,7 +16,7 @@ from mcp_sim.generate.links import NAMES, repeated_value
 from mcp_sim.generate.schema_constraints import alternatives, validity_test
 from mcp_sim.generate.setting import Setting, setting_of
 from mcp_sim.generate.shipped_data import word_list, word_set
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import value_maker
 from mcp_sim.types import Json, Key, Record, Turn
 from mcp_sim.types.domain import Domain, Entity, Field

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.schema_constraints import validity_test
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.uniqueness import with_number
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types import Key, Record, View

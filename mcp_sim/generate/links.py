@@ -12,7 +12,7 @@ from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.record_counts import must_link
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.shipped_data import word_list, word_set
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Domain, Entity, Field

@@ -15,8 +15,7 @@ from mcp_sim.generate.coherence import Adjustment, adjustments
 from mcp_sim.generate.geography import asked_place
 from mcp_sim.generate.links import repeated_value
 from mcp_sim.generate.numbers import unit_of
-from mcp_sim.generate.time_fields import time_formatter, time_meaning
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment, time_formatter, time_meaning
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types import Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Entity, Field

@@ -19,8 +19,7 @@ from mcp_sim.generate.places import latitude, longitude
 from mcp_sim.generate.schema_constraints import Make
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.shipped_data import load, rule_for, word_list, word_set
-from mcp_sim.generate.time_fields import time_meaning
-from mcp_sim.generate.timeline import Moment, time_maker
+from mcp_sim.generate.time_fields import Moment, time_maker, time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type

@@ -9,7 +9,7 @@ from mcp_sim.generate.geography import City, cities, city_of, coordinates, time_
 from mcp_sim.generate.locales import Locale, NamePool, locales, name_pool
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.shipped_data import load, word_list
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.types import Json, Record
 
 _AT_HOME = 0.85  # most people and shops are in the country of the world; filters by country need others, too

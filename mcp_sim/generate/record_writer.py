@@ -13,8 +13,7 @@ from mcp_sim.generate.links import Choose, Targets, indirect_link, inherited_fie
 from mcp_sim.generate.numbers import is_coordinate
 from mcp_sim.generate.schema_constraints import Make
 from mcp_sim.generate.setting import Setting
-from mcp_sim.generate.time_fields import event_of, time_meaning
-from mcp_sim.generate.timeline import Moment, creation_time, has_reached
+from mcp_sim.generate.time_fields import Moment, creation_time, event_of, has_reached, time_meaning
 from mcp_sim.generate.uniqueness import is_unique, make_distinct, unique_together
 from mcp_sim.generate.values import ordered_choices, value_maker
 from mcp_sim.types import Json, Key, Record

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.merge import merge_schemas

@@ -14,7 +14,7 @@ from mcp_sim.generate.places import Places
 from mcp_sim.generate.prose import Prose, has_subject
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.shipped_data import load, rule_for, word_list, word_set
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.lexicon.english import singular, snake

@@ -22,8 +22,7 @@ from mcp_sim.generate.contacts import slug
 from mcp_sim.generate.schema_constraints import MAX_LENGTH, MAX_NUMBER, Make
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.text_fields import text_writer
-from mcp_sim.generate.time_fields import time_meaning
-from mcp_sim.generate.timeline import Moment, time_maker
+from mcp_sim.generate.time_fields import Moment, time_maker, time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.validation import RESULT_FORMATS, compiled, enforceable
 

@@ -11,7 +11,7 @@ from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.contacts import slug
 from mcp_sim.generate.geography import city_in, known_cities
 from mcp_sim.generate.shipped_data import load, word_list
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.draws import Draws

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from mcp_sim.generate.instances import Instances
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.simulator import world_step
 from mcp_sim.simulator.simulator import Simulator

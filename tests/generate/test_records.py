@@ -18,7 +18,7 @@ from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.record_counts import counted
 from mcp_sim.generate.records import generate
 from mcp_sim.generate.texts import matching_text
-from mcp_sim.generate.timeline import Moment, creation_time
+from mcp_sim.generate.time_fields import Moment, creation_time
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Change, Record

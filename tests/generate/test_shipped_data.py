@@ -15,7 +15,7 @@ from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.setting import plain_setting
 from mcp_sim.generate.shipped_data import load
 from mcp_sim.generate.text_fields import writer_of
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 
 FOLDER = Path(mcp_sim.generate.__file__).parent / "data"
 FILES = sorted(path.stem for path in FOLDER.glob("*.json") if path.stem != "schema")

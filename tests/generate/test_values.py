@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.strategies import NOW
 
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.satisfiability import impossible_parts, is_satisfiable

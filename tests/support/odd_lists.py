@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, cast
 
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types.json_schema.expansion import expanded
 

@@ -9,8 +9,7 @@ from typing import TypeAlias, cast
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.conformance import field_schemas
 from mcp_sim.generate.instances import Shaped
-from mcp_sim.generate.time_fields import time_formatter
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment, time_formatter
 from mcp_sim.plans.refusal import neighbours, not_found
 from mcp_sim.types import Json, Observation, Record, Tool, Transition, Turn
 from mcp_sim.types.conditions import ABSENT

@@ -9,8 +9,7 @@ from typing import Any
 
 from mcp_sim.generate.invention import embedder, with_known_records
 from mcp_sim.generate.schema_constraints import validity_test
-from mcp_sim.generate.time_fields import time_formatter, time_meaning
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment, time_formatter, time_meaning
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.batch_results import batch_rows, beside_rows

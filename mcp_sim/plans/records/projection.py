@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from mcp_sim.generate.conformance import schema_conformer
 from mcp_sim.generate.schema_constraints import validity_test
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import ABSENT

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias, cast
 
 from mcp_sim.generate.invention import embedder, with_known_records
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.acknowledgements import acknowledged_data, acknowledgement
 from mcp_sim.plans.infer.keys import noun_of_key

@@ -16,7 +16,7 @@ from mcp_sim.generate.coherence import Adjustment, adjustments
 from mcp_sim.generate.geography import asked_place
 from mcp_sim.generate.schema_constraints import Make
 from mcp_sim.generate.shipped_data import word_list
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.acknowledgements import is_repeated, label, verb_place
 from mcp_sim.plans.infer.arguments import QUERIES

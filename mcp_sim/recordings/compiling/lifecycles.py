@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import cast
 
 from mcp_sim.generate.keys import key_maker, next_key
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.recordings.align import ID, is_id
 from mcp_sim.recordings.compiling.probes import Kind, Probe, short

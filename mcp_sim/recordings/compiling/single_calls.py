@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import cast
 
-from mcp_sim.generate.timeline import Moment
+from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.programs.resources import read_resource
 from mcp_sim.recordings.compiling.probes import MOST_CRASHES, Kind, Probe, short
