@@ -143,9 +143,10 @@ def _both(first: Record, second: Json) -> Record:
         return IMPOSSIBLE if met is False else first
     schema = as_object(met)
     parts = as_object(schema.get("properties"))
-    if not any(part is False for part in parts.values()):
+    if not any(subschema is False for subschema in parts.values()):
         return schema
-    return {**schema, "properties": {name: IMPOSSIBLE if part is False else part for name, part in parts.items()}}
+    possible = {name: IMPOSSIBLE if subschema is False else subschema for name, subschema in parts.items()}
+    return {**schema, "properties": possible}
 
 
 _OPTIONS: dict[str, Callable[[Record, Json], Iterator[Record]]] = {

@@ -276,7 +276,7 @@ _YES, _NO = {"true", "yes", "1", "t", "y"}, {"false", "no", "0", "f", "n"}
 
 
 def _value(value: Json, column: _Column, *, is_text: bool, is_loose: bool) -> Json:
-    """Convert a value to the type of its field; return `ABSENT` if there is none. Raises `ValueError`."""
+    """Convert a value to the type of its field; return `ABSENT` for an empty one. Raises `ValueError`."""
     if is_text and isinstance(value, str):
         return _from_text(value, column)
     return _from_sqlite(value, column) if is_loose else value
