@@ -22,10 +22,11 @@ from mcp_sim.plans.records.filters import (
     field_value,
     filter_argument,
     matching_rows,
+    query_argument,
     sets_any_field,
+    term_parser,
     time_prefix_test,
 )
-from mcp_sim.plans.records.search_terms import query_argument, term_parser
 from mcp_sim.types import COMPARISONS, Change, Json, Key, PastCall, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from math import nan
 from typing import TypeAlias, overload
 
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.plans.records.arguments import Fetch, argument
-from mcp_sim.plans.records.search_terms import query_argument, term_parser
 from mcp_sim.types import COMPARISONS, Bound, Json, Key, Record, Tool, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, at, constants, items, main_type
 from mcp_sim.types.json_values import NOWHERE, value_at
-from mcp_sim.types.lexicon.english import vocabulary
+from mcp_sim.types.lexicon.english import snake, vocabulary
 from mcp_sim.types.plans import Filter, Plan
 from mcp_sim.types.time_formats import seconds_of, time_format
 from mcp_sim.world.tables import lowered
@@ -31,6 +31,15 @@ _DAY = 24 * 60 * 60.0
 _MOST_READ = 500
 """The most rows whose texts are read one by one, instead of in the index of texts. The index costs a pass over all rows
 of the table when it is built."""
+
+LONGEST_QUERY = 10_000
+"""Characters of the text of a search; the rest of a longer one is ignored."""
+
+_CLAUSE = re.compile(
+    r"(?<![\w.-])(-?)([A-Za-z_][\w.-]*)(?::(>=|<=|>|<)?|(>=|<=|!=|>|<|==?))(\"[^\"]*\"|'[^']*'|[^\s\"']+)"
+)
+_WORD = re.compile(r"[^\s\"'(),;]+")
+_SIGNS = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}
 
 PART_OF_TIME = re.compile(r"\d{4}(-\d\d)?")
 ANY = vocabulary("all any both everything")
@@ -311,3 +320,89 @@ def _or(value: Json, usual: Json) -> Json:
 def is_given(value: Json) -> bool:
     """Return whether a call has an argument, and not as null."""
     return value is not ABSENT and value is not None
+
+
+# searched texts -------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Terms:
+    """What a text searches for. `unwanted` words must not occur."""
+
+    words: Sequence[str] = ()
+    unwanted: Sequence[str] = ()
+    tests: Sequence[Test] = field(default_factory=tuple[Test, ...])
+
+
+NOTHING = Terms()
+
+
+def query_argument(plan: Plan) -> Fetch:
+    """Return a getter for the text that a call searches for, cut off if it is too long."""
+    fetch = argument(plan.query or "")
+
+    def query(arguments: Mapping[str, Json]) -> Json:
+        text = fetch(arguments)
+        return text[:LONGEST_QUERY] if isinstance(text, str) else text
+
+    return query
+
+
+def term_parser(entity: Entity) -> Callable[[Json], Terms]:
+    """Compile a parser of searches over an entity. Clauses about unknown fields count as words."""
+    fields = {snake(name): name for name in entity.fields}
+
+    def parse(text: Json) -> Terms:
+        if not isinstance(text, str):
+            return NOTHING
+        if ":" not in text and not re.search(r"[<>=]|(^|\s)-\w", text):
+            return Terms(_WORD.findall(text.lower()))
+        tests: list[Test] = []
+
+        def taken(match: re.Match[str]) -> str:
+            name = fields.get(snake(match[2]))
+            if name is None:
+                return match[0]
+            sign = match[3] or match[4] or ":"
+            tests.append(_clause_test(entity, name, sign, match[5].strip("\"'"), wanted=not match[1]))
+            return " "
+
+        left = _CLAUSE.sub(taken, text).lower()
+        unwanted = re.findall(r"(?:^|\s)-(\w[^\s\"'(),;]*)", left)
+        left = re.sub(r"(?:^|\s)-\w[^\s\"'(),;]*", " ", left)
+        return Terms(_WORD.findall(left), unwanted, tuple(tests))
+
+    return parse
+
+
+def _clause_test(entity: Entity, name: str, sign: str, value: str, *, wanted: bool) -> Test:
+    schema = entity.fields[name].schema
+    if sign in _SIGNS:
+        compare = COMPARISONS[_SIGNS[sign]]
+        if time_meaning(name, schema) is not None:
+            seconds = seconds_of(schema)
+            bound = seconds(value)
+            return lambda record: compare(seconds(record.get(name)), bound) is wanted
+        number = _as_number(value)
+        return lambda record: compare(_as_number(record.get(name)), number) is wanted
+    lowered = value.lower()
+    whole = main_type(schema) in {"integer", "number", "boolean"} or "enum" in schema
+    equal = wanted != (sign == "!=")
+    return lambda record: _holds_text(record.get(name), lowered, whole=whole) is equal
+
+
+def _as_number(value: Json) -> float:
+    try:
+        return float(value) if isinstance(value, str | int | float) else nan
+    except ValueError:
+        return nan
+
+
+def _holds_text(held: Json, wanted: str, *, whole: bool) -> bool:
+    """Return whether a field has the value: entirely (`whole`), as part of its text, or as an item of a list."""
+    if isinstance(held, list):
+        return any(_holds_text(item, wanted, whole=True) for item in as_list(held))
+    if held is None:
+        return wanted in {"null", "none"}
+    text = str(held).lower()
+    return text == wanted if whole else wanted in text

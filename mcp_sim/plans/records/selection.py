@@ -12,8 +12,7 @@ from typing import Any, TypeAlias
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.plans.records.accepted_keys import Accept, acceptance
 from mcp_sim.plans.records.arguments import Link, argument, resolve_links
-from mcp_sim.plans.records.filters import Row, matching_rows
-from mcp_sim.plans.records.search_terms import query_argument, term_parser
+from mcp_sim.plans.records.filters import Row, matching_rows, query_argument, term_parser
 from mcp_sim.plans.refusal import invalid
 from mcp_sim.types import Json, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
