@@ -396,6 +396,8 @@ def _has(value: Json, fields: Iterable[tuple[Path, Json]]) -> bool:
 
 
 def _is_equal(value: Json, wanted: Json) -> bool:
+    if isinstance(value, str):  # as most values are
+        return value == wanted
     if is_number(value) and is_number(wanted):
         return is_same_amount(float(value), wanted)
     return value is not ABSENT and equal(value, wanted)
