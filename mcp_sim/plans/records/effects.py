@@ -8,18 +8,25 @@ from typing import TypeAlias, cast
 
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.selection import NO_ROWS, Page
+from mcp_sim.plans.refusal import conflict, quoted
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
-from mcp_sim.types.conditions import ABSENT
+from mcp_sim.types.conditions import ABSENT, equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, types_of
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.english import last_word, plural, words
+from mcp_sim.types.lexicon.english import last_word, plural, snake, vocabulary, words
 from mcp_sim.types.plans import Plan
 
 Write: TypeAlias = Callable[[Turn, Invent], "Effect | Observation"]
+
+
+_FINAL = vocabulary("cancelled canceled void voided refunded merged deleted expired")
+"""States that only a restart leaves."""
+
+_RESTARTS = vocabulary("open active draft pending new enabled restored reopened todo")
 
 
 @dataclass(slots=True)
@@ -54,6 +61,31 @@ def effect_without_record(plan: Plan, domain: Domain) -> Callable[[Turn, Observa
         return Effect(asked, {}, (), guessed=True) if isinstance(asked, str | int) else failure
 
     return effect
+
+
+def state_check(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | None]:
+    """Compile the check that refuses a transition: the record has the state already, or cannot leave its state."""
+    entity = plan.entity or ""
+    state = next((value for value in plan.fixed.values() if isinstance(value, str)), "updated")
+    verb = {"delete": "deleted", "create": "used"}.get(plan.verb, _state_text(state))
+    target = {name: value for name, value in plan.fixed.items() if isinstance(value, str) and name not in plan.how}
+    repeats = tool.annotations.get("idempotentHint") is True
+
+    def check(key: Key, before: Record) -> Observation | None:
+        for name, value in target.items():
+            there: Json = before.get(name)
+            if equal(there, value):
+                if not repeats:
+                    return conflict(tool, entity, key, f"is already {_state_text(value)}", status=there)
+            elif isinstance(there, str) and snake(there) in _FINAL and snake(value) not in _RESTARTS:
+                return conflict(tool, entity, key, f"cannot be {verb}: it is {_state_text(there)}", status=there)
+        return None
+
+    return check
+
+
+def _state_text(state: Json) -> str:
+    return snake(state).replace("_", " ") if isinstance(state, str) else quoted(state)
 
 
 def clears(tool: Tool, plan: Plan, entity: Entity) -> bool:

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from mcp_sim.plans.records.arguments import argument
-from mcp_sim.plans.records.effects import Effect, Write, clears, effect_without_record
-from mcp_sim.plans.records.field_changes import state_check
+from mcp_sim.plans.records.effects import Effect, Write, clears, effect_without_record, state_check
 from mcp_sim.plans.records.filters import Row, filter_argument, is_given, matching_rows
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.refusal import conflict, invalid, not_found

@@ -5,29 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.edits import VERSION
 from mcp_sim.generate.time_fields import event_of, time_formatter, time_meaning
 from mcp_sim.generate.uniqueness import is_name
 from mcp_sim.plans.records.arguments import assigned_values, assignments_of, fixed_values, links_of, resolve_links
-from mcp_sim.plans.records.effects import Effect, Write, effect_without_record
-from mcp_sim.plans.records.field_changes import Refused, enter_value, state_check
+from mcp_sim.plans.records.effects import Effect, Write, effect_without_record, state_check
 from mcp_sim.plans.records.line_items import line_merger
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.records.removal import referring, renamed
-from mcp_sim.plans.refusal import conflict
+from mcp_sim.plans.refusal import choices_text, conflict, quoted
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import constants, main_type
-from mcp_sim.types.json_values import nest_paths
+from mcp_sim.types.json_schema.shapes import as_list, constants, items, main_type
+from mcp_sim.types.json_values import is_number, nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import participle, snake, words
 from mcp_sim.types.plans import How, Plan
 from mcp_sim.types.switches import mode_reader
+
+_NAMING = ("id", "key", "name", "title")
+_MOST = 10**300  # near the largest float: a sum beyond it would be infinite, and that is not JSON
 
 ChangeOne: TypeAlias = Callable[[Turn, Key], "Effect | Observation"]
 
@@ -107,6 +110,90 @@ def _appendable(entity: Entity) -> dict[str, How]:
     lists = [field for field in entity.fields.values() if main_type(field.schema) == "array"]
     names = [field.name for field in (*texts, *lists) if field.name != entity.key and not is_name(field.name)]
     return dict.fromkeys(names, "append")
+
+
+# how values enter fields ----------------------------------------------------------------------------------------------
+
+
+@frozen
+class Refused:
+    """Why a value cannot enter a field, as the rest of a sentence about the record."""
+
+    why: str
+
+
+def enter_value(before: Json, value: Json, how: How, field: Field) -> Json | Refused:
+    """Return the field's value after the change, or why it is refused."""
+    if how == "set":
+        return value
+    if how == "toggle":
+        return before is not True
+    if how not in {"append", "remove"}:
+        return _calculated(before, value, how, field)
+    if main_type(field.schema) == "string" or isinstance(before, str):
+        text = str(before or "")
+        if how == "append":
+            return f"{text}\n{value}" if text else str(value)
+        is_there = str(value) in text
+        return text.replace(str(value), "").strip() if is_there else Refused(f"has no {quoted(value)} in {field.name}")
+    listed, values = as_list(before), as_list(value) if isinstance(value, list) else [value]
+    return _appended(listed, values, field) if how == "append" else _removed(listed, values, field)
+
+
+def _appended(listed: list[Json], values: list[Json], field: Field) -> list[Json]:
+    """Return the list with values added. Names and references occur once; numbers and objects may repeat."""
+    once = field.link is not None or field.schema.get("uniqueItems") or main_type(items(field.schema)) == "string"
+    changed = list(listed)
+    for value in values:
+        if not ((once or isinstance(value, str)) and any(equal(value, item) for item in changed)):
+            changed.append(value)
+    return changed
+
+
+def _removed(listed: list[Json], values: list[Json], field: Field) -> list[Json] | Refused:
+    changed = list(listed)
+    for value in values:
+        alike = (at for at, item in enumerate(changed) if any(equal(name, value) for name in (item, *_naming(item))))
+        place = next(alike, None)
+        if place is None:
+            there = f"; {field.name}: {choices_text(_naming(item)[0] for item in changed)}" if changed else ""
+            return Refused(f"has no {quoted(value)} in {field.name}{there}")
+        del changed[place]
+    return changed
+
+
+def _naming(item: Json) -> list[Json]:
+    """Return what names an entry of a list: its ids and names, else the entry itself."""
+    if not isinstance(item, dict):
+        return [item]
+    body = cast("Record", item)
+    names = (*_NAMING, *(name for name in body if name.endswith("_id")))
+    return [body[name] for name in names if name in body] or [body]
+
+
+def _calculated(before: Json, value: Json, how: How, field: Field) -> Json | Refused:
+    name = field.name.replace("_", " ")
+    if not is_number(value):
+        return Refused(f"cannot change {field.name} by {quoted(value)}, which is not a number")
+    there, change = before if is_number(before) else 0, value if how == "add" else -value
+    total = _sum(there, change)
+    least, most = field.schema.get("minimum", 0), field.schema.get("maximum")
+    if total is None or (most is not None and total > most):
+        return Refused(f"cannot change {name} by {change}: that is too much")
+    if change < 0 and total < least:
+        return Refused(f"has insufficient {name}: {there} available, {-change} requested")
+    if main_type(field.schema) == "integer" and not float(total).is_integer():
+        return Refused(f"cannot have {total} of {name}")
+    return int(total) if main_type(field.schema) == "integer" else total
+
+
+def _sum(value: float, other: float) -> float | None:
+    """Return the sum without the noise of binary fractions, or None if it is too large."""
+    try:
+        total = round(value + other, 6)
+    except OverflowError:
+        return None
+    return total if abs(total) < _MOST else None
 
 
 # what moves by itself -------------------------------------------------------------------------------------------------

@@ -191,7 +191,6 @@ def filled_parts(template: ResultTemplate, scope: Scope) -> str:
             rows = [fill_text(piece.row, scope.of_row(number, row)) for number, row in enumerate(scope.rows, 1)]
             lines += [piece.between.join(rows)] if rows else []
         else:
-            # DOC Return a part with its slots filled; nothing if it is optional as a whole, and left out.
             text = fill_text(piece, scope)
             lines += [] if not text and OPTIONAL.fullmatch(piece) is not None else [text]
     return "\n".join(lines)
@@ -222,8 +221,10 @@ def spelled(value: Json, spelling: str, scope: Scope) -> Json:
         return value
     if spelling in SPELLINGS:
         return SPELLINGS[spelling](value) if isinstance(value, str) else value
-    if "=" in spelling:
-        return _of_table(value, spelling)
+    if "=" in spelling:  # a table: `true=x;=-`
+        table = {name: text for name, _, text in (entry.partition("=") for entry in spelling.split(";"))}
+        named = "" if value is NOWHERE or value in _EMPTY else _text_of(value)
+        return table.get(named, table.get("", NOWHERE) if value is False else NOWHERE)
     if spelling == "count":
         return len(cast("Sequence[Json]", value)) if isinstance(value, str | list | dict) else NOWHERE
     if isinstance(value, int | float) and NUMBER_FORM.fullmatch(spelling):
@@ -231,28 +232,14 @@ def spelled(value: Json, spelling: str, scope: Scope) -> Json:
     if "%" in spelling:
         return _spelled_time(value, spelling, scope)
     if spelling.startswith("join ") and isinstance(value, list):
-        return _separator(spelling).join(map(_text_of, cast("list[Json]", value)))
+        separator = spelling.removeprefix("join ").replace("\\n", "\n")
+        return separator.join(map(_text_of, cast("list[Json]", value)))
     return value
 
 
-def _of_table(value: Json, spelling: str) -> Json:
-    """Return the text that a table (`true=x;=-`) has for a value; NOWHERE if it lacks one."""
-    table = {name: text for name, _, text in (entry.partition("=") for entry in spelling.split(";"))}
-    named = "" if value is NOWHERE or value in _EMPTY else _text_of(value)
-    return table.get(named, table.get("", NOWHERE) if value is False else NOWHERE)
-
-
-def _separator(spelling: str) -> str:
-    return spelling.removeprefix("join ").replace("\\n", "\n")
-
-
 def _spelled_time(value: Json, spelling: str, scope: Scope) -> Json:
-    if value is None:
-        return None
     moment = scope.start if value is NOWHERE else parse_time(value)
-    if moment is None:
-        return value
-    if _WIDE.search(spelling):
+    if moment is None or _WIDE.search(spelling):
         return value
     if spelling in {"%s", "%s000"}:
         return int(moment.timestamp()) * (1000 if spelling.endswith("000") else 1)
