@@ -363,7 +363,9 @@ def settings_of(plan: Plan, entity: Entity | None) -> list[Setting]:
     others = (name for name in plan.sets.values() if name != key)
     nullable = {name for name in others if name not in fields or _may_be_null(fields[name])}
     return [
-        Setting(argument, name, plan.how.get(name, "set"), name in nullable) for argument, name in plan.sets.items()
+        Setting(argument, name, plan.how.get(name, "set"), name in nullable)
+        for argument, name in plan.sets.items()
+        if name != "*"  # the call names the field
     ]
 
 

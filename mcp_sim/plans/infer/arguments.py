@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import items, main_type, properties
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.english import last_word, singular, snake
 from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import Paging
 from mcp_sim.types.switches import find_switch
@@ -24,6 +24,7 @@ _RANKS = {
 }
 """How clear the names of paging arguments are: 0 is the clearest of its kind."""
 _NUMBERS, _TEXTS = frozenset({"integer", "number"}), frozenset({"string", ""})
+_FIELD_NAMES = terms("arguments.field_name")
 
 
 def is_paged(schema: Record) -> bool:
@@ -114,3 +115,11 @@ def find_leaves(arguments: Mapping[str, Record], entity: str, fields: AbstractSe
                 yield f"{name}.*", argument
         else:
             yield name, argument
+
+
+def named_value(arguments: Mapping[str, Record], entity: str) -> tuple[str, str] | None:
+    """Return the argument that names a field and that with its value: `key` and `value` of `set_option(key, value)`."""
+    names = [name for name, schema in arguments.items() if main_type(schema) == "string"
+             and (last_word(name) in _FIELD_NAMES or snake(name) == singular(entity))]  # fmt: skip
+    values = [name for name in arguments if last_word(name) == "value"]
+    return (names[0], values[0]) if len(names) == len(values) == 1 else None

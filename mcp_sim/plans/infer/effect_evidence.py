@@ -18,13 +18,14 @@ from mcp_sim.plans.infer.names import (
     last_nouns,
     noun_spans,
 )
+from mcp_sim.plans.infer.state_tables import may_read
 from mcp_sim.plans.infer.verbs import STATES, STRONG, WEAK
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
-from mcp_sim.types.lexicon.english import last_word, noun_of_id, plural, singular, snake, words
-from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.lexicon.english import last_word, noun_of_id, participle, plural, singular, snake, words
+from mcp_sim.types.lexicon.terms import groups, table, terms
 from mcp_sim.types.plans import Basis, Source
 
 NO_NOUNS = terms("nouns.generic")
@@ -35,6 +36,8 @@ _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 """What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
 _T = TypeVar("_T", bound=Hashable)
 _ENVELOPE = terms("results.success")
+_STATES, _STATE_VERBS = terms("fields.state"), frozenset(groups("states.after"))
+_CALLED_OFF, _ENTERING = terms("verbs.calling_off"), table("verbs.entering")
 _FEWEST_SHOWN = 3
 """Results of fewer properties are alike by chance: an id and a name."""
 _SCALAR, _SHOWING = frozenset({"string", "integer", ""}), frozenset({"create", "get", "list", "search"})
@@ -223,6 +226,17 @@ def read_entity(facts: ToolFacts, server: ServerFacts) -> Iterator[Evidence]:
             yield facts.evidence("entity", entity, weight, reason)
 
 
+def _holder_of_list(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the given record whose list a tool reads or changes: `section` of `add_member_to_section`."""
+    noun, is_entering = facts.parsed.noun, facts.parsed.word in _ENTERING
+    owners = sorted(_named_by_keys(facts.input)) if is_entering else ["_".join(noun[:-1])]
+    part = plural("_".join(noun if is_entering else noun[-1:])) if noun else ""
+    for entity in (server.given.entities[owner] for owner in owners if owner in server.held):
+        if part in entity.fields and main_type(entity.fields[part].schema) == "array" and _takes_key(facts, entity):
+            return entity.name
+    return None
+
+
 def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose records the result has the properties of, if the verb of the name is not a sure one."""
     is_sure = facts.parsed.word in STRONG and facts.parsed.noun in server.nouns and facts.parsed.verb != "update"
@@ -249,10 +263,25 @@ def _of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
     )
 
 
+def _listed_as(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the given list of names of those to which a verb was done: `blocked_user` for `unblock_user`."""
+    word, noun = facts.parsed.word.removeprefix("un"), "_".join(facts.parsed.noun)
+    names = [f"{state}_{noun}" for state in (participle(word), word)] if word and noun else []
+    listed = [name for name in names if name in server.held and len(server.given.entities[name].fields) == 1]
+    return listed[0] if listed and facts.parsed.verb == "update" else None
+
+
 def _reads_other(facts: ToolFacts, membership: Membership, asked: AbstractSet[str]) -> bool:
     noun = "_".join(facts.parsed.noun)
     others = {entity for field, entity in membership.fields.items() if field not in asked}
-    return facts.parsed.verb in {"get", "list", "search"} and any(noun.endswith(entity) for entity in others if entity)
+    return may_read(facts.parsed) and any(noun.endswith(entity) for entity in others if entity)
+
+
+def _of_parent(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the given rows of the parent that an argument names: the `queue` of `tank_queue(tank)`."""
+    asked = {*map(snake, required(facts.input))}
+    rows = ("_".join(noun) for noun in last_nouns(facts.parsed.noun[1:]))
+    return next((name for name in rows if asked and asked == server.given.parents.get(name)), None)
 
 
 def _verb_as_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -316,6 +345,16 @@ def _second_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     return next((nouns[end] for end in last_nouns(noun[1:]) if end in nouns and noun[: -len(end)] in nouns), None)
 
 
+def _with_shown_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the only given entity with all fields that a read takes and shows: spots for `find_vehicle(plate)`."""
+    asked = {*map(snake, required(facts.input))}
+    shown = {*map(snake, properties(record_schema(read_envelope("get", "", facts.output), facts.output)))}
+    given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
+    held = [entity.name for entity in given if asked | shown <= {*map(snake, entity.fields)}]
+    is_read = facts.parsed.verb in {"get", "search"} and "_".join(facts.parsed.noun) not in server.held
+    return held[0] if is_read and asked and len(shown - asked) > 1 and len(held) == 1 else None
+
+
 def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity that a noun begins with, if an argument is its key: `order` of `order_total`."""
     noun, nouns, keys = _part_of_noun(facts, server), server.nouns, _named_by_keys(facts.input)
@@ -374,14 +413,18 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 
 
 _ENTITY_READERS = (
+    (_holder_of_list, "given records of it hold a list of these"),
     (_same_shape, "its result is such a record"),
     (_same_rows, "its rows are such records"),
     (_of_members, "the given state says which of them belong together"),
+    (_listed_as, "the given state lists those it was done to"),
+    (_of_parent, "an argument names the parent of given rows"),
     (_verb_as_noun, "other tools have the verb as their noun"),
     (_declared_in_noun, "its name has a declared entity"),
     (_second_noun, "its name has two entities, and ends with this one"),
     (_whole_with_key, "its name begins with it, and an argument is its key"),
     (_keyed, "other tools get such records by this argument"),
+    (_with_shown_fields, "given records have the fields that it takes and shows"),
     (_whole_noun, "it is the noun of its name"),
     (_in_schemas, "its arguments or its result name it"),
     (_in_description, "its description mentions it"),
@@ -401,6 +444,7 @@ def read_verb(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Ev
         yield from _verb_of_shape(facts, server, entity)
         yield from _verb_of_schemas(facts, server, entity)
         yield from _verb_of_result(facts, server, entity)
+        yield from _verb_of_given(facts, server, entity)
 
 
 def _verb_of_name(facts: ToolFacts) -> Iterator[Evidence]:
@@ -447,7 +491,8 @@ def _asks_for_details(facts: ToolFacts, score: int) -> bool:
 
 def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
     parsed, (key, score) = facts.parsed, key_argument("update", entity, "id", facts.input)
-    is_bare = [*required(facts.input)] == [key] and snake(key or "").endswith("id")
+    is_state = parsed.word in _STATE_VERBS and _have_states(server, entity)  # `open_gate` of closed gates
+    is_bare = [*required(facts.input)] == [key] and (snake(key or "").endswith("id") or is_state)
     is_needed = score >= 2 and key in required(facts.input)
     if is_needed and _may_rename(facts) and entity in (server.shown if is_bare else server.made):
         yield facts.evidence("verb", "create", -0.1, "other tools have such records")
@@ -455,6 +500,12 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
     elif parsed.verb == "list" and is_needed and last_word(facts.tool.name) in _LISTS and not row_shape(facts.output):
         yield facts.evidence("verb", "list", -0.1, f"'{key}' names one record")
         yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record whose past is asked for")
+    elif parsed.verb == "search" and _with_shown_fields(facts, server) == entity:
+        yield facts.evidence("verb", "search", -0.1, "its result is one record")
+        yield facts.evidence("verb", "get", 0.75, "its result is a given record")
+    elif parsed.verb == "list" and _holder_of_list(facts, server) == entity:
+        yield facts.evidence("verb", "list", -0.1, f"'{key}' names one record")
+        yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record that holds a list")
     elif parsed.verb == "get" and _asks_for_children(facts, server, entity):
         yield facts.evidence("verb", "get", -0.1, "no argument names a record")
         yield facts.evidence("verb", "list", 0.65, "the given state has several such records")
@@ -466,9 +517,37 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
 def _asks_for_children(facts: ToolFacts, server: ServerFacts, entity: str) -> bool:
     """Whether a tool asks for all given records, or those of a parent: `read_inbox(person)`."""
     links, asked = server.given.parents.get(entity), {*map(snake, required(facts.input))}
-    known = server.declared.get(entity)
-    takes_key = known is not None and key_argument("update", known.name, known.key, facts.input)[1] >= 2
+    takes_key = entity in server.declared and _takes_key(facts, server.declared[entity])
     return links is not None and asked <= {*map(snake, links)} and not facts.parsed.one_of_a_kind and not takes_key
+
+
+def _takes_key(facts: ToolFacts, entity: Entity) -> bool:
+    return key_argument("update", entity.name, entity.key, facts.input)[1] >= 2
+
+
+def _have_states(server: ServerFacts, entity: str) -> bool:
+    """Whether given records have a field with a state."""
+    return entity in server.held and not _STATES.isdisjoint(map(snake, server.given.entities[entity].fields))
+
+
+def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
+    """Yield evidence where given records cannot be changed as a verb says: a call without a state is removed."""
+    parsed, given = facts.parsed, server.given.entities.get(entity)
+    if given is None or given.singleton or parsed.verb not in {"update", "create", "unknown"}:
+        return
+    membership, asked = server.given.memberships.get(entity), {*map(snake, required(facts.input))}
+    if membership is not None and asked == {*membership.fields} and parsed.verb != "create":
+        yield facts.evidence("verb", "create", 0.75, "it adds to a list of names that the state has by parent")
+    flags = {snake(name).removeprefix("is_") for name in given.fields}
+    is_shown = not _STATES.isdisjoint(record_shape(facts.output))
+    if parsed.word in _CALLED_OFF and not (_have_states(server, entity) or is_shown or parsed.status in flags):
+        yield facts.evidence("verb", "delete", 0.75, f"given {plural(entity)} have no state")
+    if _listed_as(facts, server) == entity:
+        is_undone = parsed.word.startswith("un")
+        yield facts.evidence("verb", "delete" if is_undone else "create", 0.75, "the state lists those it was done to")
+    if parsed.word in _ENTERING and _holder_of_list(facts, server) == entity:
+        yield facts.evidence("verb", parsed.verb, -0.1, f"it is not about a {entity} alone")
+        yield facts.evidence("verb", "update", 0.75, f"it changes a list of a {entity}")
 
 
 def _verb_of_result(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:

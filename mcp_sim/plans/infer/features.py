@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -30,8 +31,8 @@ from mcp_sim.types.described_forms import shown_form
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import at, is_open, main_type, properties, schema_of
-from mcp_sim.types.lexicon.english import last_word, snake
+from mcp_sim.types.json_schema.shapes import at, is_open, main_type, properties, required, schema_of
+from mcp_sim.types.lexicon.english import last_word, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.plans import Envelope, How, Verb
 from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, text_place
@@ -41,7 +42,10 @@ _SETTERS, _REPEATABLE, _COPYING = terms("verbs.setting"), terms("verbs.repeatabl
 _OF_STATE = 2.0
 """The weight of what the given state shows, above all that names and schemas imply."""
 _CHANGES = terms("arguments.change")
-_AMOUNTS = _CHANGES | terms("arguments.amount")
+_AMOUNTS, _BALANCES = _CHANGES | terms("arguments.amount"), terms("fields.balance")
+_CALCULATING = {"take": "subtract", "subtract": "subtract", "deduct": "subtract", "add": "add"}
+_FROM_STOCK = re.compile(r"\b(?:to|from) the (?:stock|amount|balance|supply|level|inventory|credit)\b")
+"""What a number is taken from or added to, where a description says so."""
 
 
 @frozen
@@ -93,7 +97,11 @@ class ToolFeatures:
     def calculates(self, argument: str) -> How | None:
         """Return how an update changes a number by an argument: `add` for a `delta`, `subtract` for what is spent."""
         name, how = last_name(argument), table("verbs.calculating").get(self.parsed.word)
-        if self.verb != "update" or (name not in _CHANGES and (how is None or name not in _AMOUNTS)):
+        is_said = self.parsed.verb != "create" and _FROM_STOCK.search(self.tool.description.lower()) is not None
+        how = how or (_CALCULATING.get(self.parsed.described_verb) if is_said else None)
+        is_number = main_type(at(self.input, argument)) in {"integer", "number"} and argument in required(self.input)
+        is_amount = name in _AMOUNTS or (is_number and last_word(name) not in _CHANGES | {"id"})
+        if self.verb != "update" or (name not in _CHANGES and (how is None or not is_amount)):
             return None
         return cast("How", how or "add")
 
@@ -203,8 +211,10 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
     entity: str = choose(evidence, "entity", "")
     evidence += read_verb(facts, server, entity)
     verb: Verb = choose(evidence, "verb", "unknown")
-    single = _find_singleton(facts, server.declared) if value is None else value[0]
+    single = (_find_singleton(facts, server.declared) or _find_account(facts, server)) if value is None else value[0]
     if single is not None:
+        evidence += [] if entity else read_verb(facts, server, single.name)
+        verb = choose(evidence, "verb", "unknown")
         entity, item = single.name, UnfoldedArguments(schema)
         usual: Verb = "update" if verb in {"create", "update"} else "get"
         evidence = [replace(fact, value=usual) if (fact.attribute, fact.value) == ("verb", verb) else fact
@@ -277,6 +287,17 @@ def _find_singleton(facts: ToolFacts, declared: Mapping[str, Entity]) -> Entity 
         return named if named is not None and named.singleton else None
     is_keyed = override.get("key") is not None or override.get("verb", "get") not in {"get", "update"}
     return None if is_keyed else find_singleton(facts.parsed, facts.input, declared.values())
+
+
+def _find_account(facts: ToolFacts, server: ServerFacts) -> Entity | None:
+    """Return the only given singleton that the description of a tool like `deposit(amount)` mentions."""
+    about = {*map(singular, words(facts.tool.description.partition("\n")[0].lower()))}
+    singles = [entity for name, entity in server.declared.items() if entity.singleton and name in server.held]
+    held = [entity for entity in singles if not _BALANCES.isdisjoint(map(snake, entity.fields))]
+    mentioned = [entity for entity in held if singular(last_word(entity.name)) in about]
+    is_bare = "_".join(facts.parsed.noun) not in server.declared and not facts.overrides
+    is_change = facts.parsed.word in table("verbs.calculating") and is_bare
+    return mentioned[0] if is_change and len(mentioned) == 1 else None
 
 
 def group_by_entity(feature_list: Iterable[ToolFeatures]) -> defaultdict[str, list[ToolFeatures]]:

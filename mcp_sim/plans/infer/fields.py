@@ -10,7 +10,7 @@ from mcp_sim.plans.infer.keys import names_record
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type, properties, required
-from mcp_sim.types.lexicon.english import noun_of_id, snake
+from mcp_sim.types.lexicon.english import noun_of_id, plural, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS
 
@@ -86,7 +86,8 @@ def _record_shape(features: ToolFeatures) -> Record:
     if features.verb in {"create", "update"}:
         is_own = "message" in {*map(snake, properties(features.input)), *features.entity.split("_")}
         left_out = set[str]() if is_own or len(parts) < 2 else {"message"}
-        left_out |= {snake(name) for name in properties(features.input) if features.calculates(name) is not None}
+        calculated = {snake(name) for name in properties(features.input) if features.calculates(name) is not None}
+        left_out |= calculated | {f"{word}_{name}" for name in calculated for word in ("remaining", "new", "updated")}
         parts = {n: value for n, value in parts.items() if not _is_success_flag(n, value) and snake(n) not in left_out}
     usual = [name for name, schema in parts.items() if "optional" not in str(schema.get("description", "")).lower()]
     return {"required": usual, **features.shape, "properties": parts}
@@ -115,5 +116,6 @@ def _merge(entity: str, shapes: Iterable[Record], declared: Entity | None) -> di
     ids = {*map(snake, fields)}
     alias = {name for name in ids if noun_of_id(name) == entity and name.removeprefix(f"{entity}_") in ids}
     is_own = any(noun_of_id(snake(name)) == entity for name in known) and declared is not None and declared.key in known
+    alias |= {plural(snake(name)) for name in (entity.rsplit("_", 1)[-1], *known)}  # a result lists what records have
     alias |= {"id"} if is_own and declared is not None and snake(declared.key) != "id" else set[str]()
     return {name: field for name, field in fields.items() if snake(name) not in alias or name in known}

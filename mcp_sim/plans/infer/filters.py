@@ -27,7 +27,7 @@ _EXACT_ENDINGS = ordered("fields.exact_ending")
 _DAYS = terms("arguments.day")
 _FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
 _STATES, _STATES_AFTER = terms("fields.state"), [frozenset(states) for states in groups("states.after").values()]
-_PARTIAL = re.compile(r"\b(fuzz(?:y|ily)|partial(?:ly)?|substring|part of)\b", re.IGNORECASE)
+PARTIAL = re.compile(r"\b(fuzz(?:y|ily)|partial(?:ly)?|substring|part of)\b", re.IGNORECASE)
 _TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
 NAMED = Basis("inferred", 0.9, ("arguments are named like fields",))
 ANY_VALUES = terms("arguments.any")
@@ -84,7 +84,7 @@ def _equal_filter(argument: str, schema: Record, known: KnownFields, *, partiall
 
 def _named_filter(field: Field, schema: Record, *, partially: bool) -> FoundFilter:
     many = main_type(schema) == "array"
-    is_said = _PARTIAL.search(str(schema.get("description", ""))) is not None
+    is_said = PARTIAL.search(str(schema.get("description", ""))) is not None
     is_part = is_said or (partially and _is_loose(field))
     holds = main_type(field.schema) == "array" or (is_part and not many)
     return FoundFilter(Filter(field.name, "contains" if holds else "in" if many else "equals"), NAMED)
@@ -209,7 +209,7 @@ def _strip_new(name: str) -> str:
     return rest[:1].lower() + rest[1:]
 
 
-def _is_presentation(name: str, schema: Record) -> bool:
+def is_presentation(name: str, schema: Record) -> bool:
     """Whether an argument controls the presentation of the answer, not its content."""
     is_flag = main_type(schema) == "boolean" and not _PRESENTING.isdisjoint(words(name)[:1])
     is_settled = schema.get("default") not in (None, "") and not narrowing_choices(schema)
@@ -233,7 +233,7 @@ def _filtered_field(name: str, subschema: Record) -> Iterator[Field]:
     """Yield the field that an argument of a list filters by, since a filter must not be ignored."""
     many, schema = main_type(subschema) == "array", _value_schema(subschema)
     kind = schema["type"]
-    if _is_presentation(name, subschema) or kind not in {"boolean", "integer", "number", "string"}:
+    if is_presentation(name, subschema) or kind not in {"boolean", "integer", "number", "string"}:
         return
     bare = name if many or "enum" in schema or kind == "boolean" else _filtered_name(name, subschema)
     is_bound_of_time = kind == "string" and bare != name

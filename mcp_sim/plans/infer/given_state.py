@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeAlias
 
 from mcp_sim.plans.infer.state_tables import (
@@ -29,13 +29,14 @@ from mcp_sim.plans.infer.state_tables import (
     listed_rows,
     make_table,
     outer_keys,
+    with_outer_keys,
 )
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field, Inside
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.given_rows import unwrap_rows
 from mcp_sim.types.json_schema.shapes import as_list, as_object, schema_of, type_name, types_of
-from mcp_sim.types.lexicon.english import is_plural, last_word, noun_of_id, singular, snake
+from mcp_sim.types.lexicon.english import is_plural, last_word, noun_of_id, plural, singular, snake
 from mcp_sim.types.lexicon.terms import terms
 
 Path: TypeAlias = tuple[str, ...]
@@ -73,9 +74,12 @@ class Given:
 
 
 def _texts(value: Json) -> Iterator[str]:
-    """Yield the texts in a state."""
+    """Yield the texts in a state, and the keys of records."""
     if isinstance(value, str):
         yield value
+    rows = [as_object(row) for row in as_object(value).values()]
+    if all(rows) and have_common_fields(rows):
+        yield from as_object(value)
     parts = as_object(value).values() if isinstance(value, dict) else as_list(value)
     for inner in parts:
         yield from _texts(inner)
@@ -120,7 +124,7 @@ class _Reader:
 
     def sort_parts(self, path: Path, body: Record) -> None:
         """Sort the parts of an object into tables and singletons."""
-        scope = snake(path[-1]) if path else "state"
+        scope = self._scope_of(path)
         single: Record = {}
         for name, held in body.items():
             inner, besides = _unwrap_table(name, held)
@@ -128,10 +132,9 @@ class _Reader:
             rows = self._find_rows(name, inner)
             if rows is not None:
                 is_mixed = not rows.plain and not rows.levels
-                single |= {
-                    key: value for key, value in as_object(inner).items() if is_mixed and not isinstance(value, dict)
-                }
-                self._add_table((*path, name), scope, rows)
+                besides = {key: value for key, value in as_object(inner).items() if key not in rows.own_keys}
+                single |= {key: value for key, value in besides.items() if is_mixed and not isinstance(value, dict)}
+                self._add_table((*path, name), scope, rows, [*map(self.nouns.entity_of, body)])
             elif isinstance(inner, dict) and inner and self._is_scope(name, as_object(inner)):
                 self.sort_parts((*path, name), as_object(inner))
             else:
@@ -141,8 +144,16 @@ class _Reader:
             self.singles[name] = {**self.singles.get(name, {}), **single}
             self.paths[name] = path
 
-    def _add_table(self, path: Path, scope: str, rows: Rows) -> None:
+    def _scope_of(self, path: Path) -> str:
+        """Return the name of an object: `choir` for the `info` of a `choir` that no tool gets the info of."""
+        outer, name = ("", *map(snake, path))[-2:] if path else ("", "state")
+        is_fact = name in _FACTS and outer in self.nouns.names and f"{outer}_{name}" not in self.nouns.names
+        return outer if is_fact else name
+
+    def _add_table(self, path: Path, scope: str, rows: Rows, siblings: Container[str]) -> None:
         entity = self.nouns.entity_of(path[-1])
+        described = self.nouns.described.get(entity, entity)
+        entity = entity if entity in self.nouns.names or described in siblings else described
         if entity in self.tables:
             entity = f"{scope}_{entity}"
         self.tables[entity] = make_table(self.nouns, entity, rows)
@@ -156,7 +167,8 @@ class _Reader:
         Objects form a table if they are similar. Anything else needs the name of several records that tools mention, or
         known parents. `of_parent`: they are those of a parent.
         """
-        is_named = (self.nouns.includes(name) and (_is_collection(name) or self._is_asked(name, value))) or of_parent
+        is_known = self.nouns.includes(name) or snake(name) in self.nouns.arguments
+        is_named = (is_known and (_is_collection(name) or self._is_asked(name, value))) or of_parent
         if value in ([], {}):
             is_table = self.nouns.includes(name) and (isinstance(value, list) or is_named)
             return Rows([]) if is_table or of_parent else None
@@ -176,7 +188,8 @@ class _Reader:
         lookup, keys = self.nouns.lookups.get(self.nouns.entity_of(name)), as_object(value)
         kinds = {type_name(inner).replace("integer", "number") for inner in keys.values()}
         are_ids = all(any(map(str.isdigit, key)) for key in keys)
-        is_asked = lookup is not None and (last_word(lookup) != "id" or are_ids)
+        is_argument = snake(name) in self.nouns.arguments and len(keys) > 1  # `malt: {pale: 80}` for `malt_stock(malt)`
+        is_asked = (lookup is not None and (last_word(lookup) != "id" or are_ids)) or is_argument
         return is_asked and len(kinds) == 1 and not kinds & {"object", "array"}
 
     def _are_parents(self, name: str, body: Record) -> bool:
@@ -215,6 +228,10 @@ class _Reader:
             is_settings = self.nouns.arguments.issuperset(map(snake, body)) or last_word(name) in _DETAILS or is_shown
             entries = [((key,), {VALUE: value}) for key, value in body.items()]
             return None if is_settings else Rows(entries, keyed=True, plain=VALUE)
+        members = self._members_of(name)
+        are_lists = all(isinstance(value, list) for value in body.values())
+        if members and are_lists and not any(map(as_object, chain(*map(as_list, body.values())))):
+            return Rows([((key,), {plural(members): value}) for key, value in body.items()], keyed=True)
         inner = {key: self._find_rows(name, value, of_parent=True) for key, value in body.items()}
         tables = {key: table for key, table in inner.items() if table is not None}
         filled = [table for table in tables.values() if table.rows]
@@ -227,6 +244,15 @@ class _Reader:
             return None
         rows = [((key, *outer), row) for key, table in tables.items() for outer, row in table.rows]
         return Rows(rows, keyed=filled[0].keyed, plain=filled[0].plain)
+
+    def _members_of(self, name: str) -> str | None:
+        """Return the noun of what records hold that tools name by themselves: the `member` of a `section`."""
+        entity = self.nouns.entity_of(name)
+        members, own = self.nouns.members.get(entity), {entity, *(f"{entity}_{ending}" for ending in ENDINGS)}
+        asked = {*self.nouns.asked.get(entity, ()), *self.nouns.asked.get(f"{entity}_{members}", ())}
+        beside = (names - own for names in self.nouns.entered.values() if names & own)
+        others = (singular(next(iter(names))) for names in beside if len(names) == 1)
+        return members or next(others, "member") if asked and asked <= own else None
 
     def merge_details(self) -> None:
         """Give names the fields that the state has elsewhere: `species: [fox]` beside `species_info: {fox: ...}`."""
@@ -302,17 +328,20 @@ class _Reader:
         """Name the members of a membership after their entity, and link them to it."""
         entity, records = self.tables[name]
         target = self._parent_entity(name, {str(row[NAME]) for row in records if NAME in row})
-        if target is None or target.name in entity.fields:
+        others = self.nouns.entered.get(name, frozenset()) - {*entity.fields}
+        if NAME not in entity.fields or (target.name in entity.fields if target is not None else len(others) != 1):
             return
-        word = target.key if target.key not in {NAME, "id", *entity.fields} else target.name
+        own = target.key if target is not None and target.key not in {NAME, "id", *entity.fields} else None
+        word, link = (next(iter(others)), None) if target is None else (own or target.name, target.name)
         fields = {word if at == NAME else at: field for at, field in entity.fields.items()}
-        fields[word] = replace(fields[word], name=word, link=target.name)
+        fields[word] = replace(fields[word], name=word, link=link)
         renamed: list[Record] = [{word if at == NAME else at: value for at, value in row.items()} for row in records]
-        key = word if entity.key == NAME else entity.key
-        self.tables[name] = replace(entity, key=key, fields=fields), renamed
-        parents = [field for at, field in fields.items() if at not in {word, key}]
+        parents = [field for at, field in fields.items() if at not in {word, entity.key}]
+        whole, numbers = replace(entity, fields=fields), [*range(1, len(records) + 1)]
+        is_key = entity.key == NAME  # a name may be with several parents later
+        self.tables[name] = with_outer_keys(whole, None, numbers, renamed) if is_key else (whole, renamed)
         if len(parents) == 1:
-            self.memberships[name] = Membership({word: target.name, parents[0].name: parents[0].link or ""})
+            self.memberships[name] = Membership({word: link or "", parents[0].name: parents[0].link or ""})
 
     def _parent_entity(self, name: str, parents: AbstractSet[str]) -> Entity | None:
         """Return the entity whose keys the parents are, the one with the most of them."""
@@ -343,7 +372,7 @@ class _Reader:
         Under the name of a collection, only collections are such parts.
         """
         keys = [key for key in islice(inner, MOST_NAMES) if _is_collection(key) or not _is_collection(name)]
-        named = any(map(self.nouns.includes, keys))
+        named = any(self.nouns.includes(key) or snake(key) in _FACTS for key in keys)
         deep = all(isinstance(value, dict | list) for row in inner.values() for value in row.values())
         is_table = _is_collection(name) and self.nouns.includes(name) and have_common_fields([*inner.values()])
         return named or (deep and any(inner.values()) and not is_table)

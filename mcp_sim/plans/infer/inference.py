@@ -17,7 +17,7 @@ from mcp_sim.plans.infer.plan_evidence import count_verbs
 from mcp_sim.plans.infer.resolver import Resolver, declares_effect
 from mcp_sim.plans.infer.roles import assign_roles
 from mcp_sim.plans.infer.singletons import find_singletons
-from mcp_sim.plans.infer.state_tables import collect_names, collect_nouns
+from mcp_sim.plans.infer.state_tables import collect_flags, collect_names, collect_nouns
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
@@ -50,12 +50,13 @@ def infer(
 
     `declared` are the entities of the spec. `overrides` maps tool ids to declared fields of their plans.
     """
-    multi_tools = find_multi_tools(tools, overrides)
+    multi_tools = find_multi_tools(tools, overrides, collect_flags(state))
     overrides = {**overrides, **variant_overrides(multi_tools, overrides)}
     tools = split_tools(tools, multi_tools)
-    parsed_names = parse_tool_names(tools, collect_names(state))
+    parts = collect_names(state)
+    parsed_names = parse_tool_names(tools, parts)
     declared_names = {id_: _as_declared(parsed, overrides.get(id_, {})) for id_, parsed in parsed_names.items()}
-    given = read_given_state(state, collect_nouns(declared_names, tools)) if state is not None else Given()
+    given = read_given_state(state, collect_nouns(declared_names, tools, parts)) if state is not None else Given()
     settled = {id_ for id_, override in overrides.items() if declares_effect(override)}
     singletons = find_singletons(tools, parsed_names, declared, settled) if state is None else {}
     placed = {name: _with_given_place(entity, given) for name, entity in declared.items()}

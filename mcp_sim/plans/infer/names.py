@@ -208,7 +208,9 @@ def _complete(parsed: ParsedName, parts: Words, about: str, nouns: AbstractSet[W
     if not parsed.sure and parsed.word in parts[:1] and parts[:1] in nouns and STRONG.get(described_verb) in _READS:
         parsed = parse_noun_phrase(parts)  # `place_details`, where other tools search places
     if parsed.verb == "unknown" and parts:
-        parsed = _with_found_verb(parsed, parts, described_verb, nouns)
+        is_said = parts[0] in _FILLERS or about.lower().startswith(" ".join(parts))
+        is_phrase = is_said and len(parts) > 1 and not find_recordless_verb(parts, described_verb)
+        parsed = parse_noun_phrase(parts) if is_phrase else _with_found_verb(parsed, parts, described_verb, nouns)
     pair = _TWO_VERBS.match(skip_opener(about).lower()) if parsed.verb == "create" else None
     is_upsert = pair is not None and _is_upsert(*map(plain_form, pair.groups()))
     return replace(parsed, described_verb=described_verb, word="upsert" if is_upsert else parsed.word)

@@ -16,13 +16,14 @@ from mcp_sim.plans.infer.arguments import (
     find_query,
     is_limit_declared,
     last_name,
+    named_value,
     without_options,
     without_paging,
 )
 from mcp_sim.plans.infer.entity_keys import choose_key, find_naming_arguments, key_schemas
 from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.plans.infer.fields import KnownFields
-from mcp_sim.plans.infer.filters import NAMED, fields_of_arguments, find_filters
+from mcp_sim.plans.infer.filters import NAMED, PARTIAL, fields_of_arguments, find_filters
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import first_nouns
 from mcp_sim.plans.infer.states import find_described_state, find_flags
@@ -222,7 +223,9 @@ def _read(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Re
     rest = without_options(
         {name: argument for name, argument in arguments.items() if name in rest}, required(features.input)
     )
-    by_argument = find_filters(rest, known, is_search=features.parsed.word == "search")
+    is_said = len(rest) == 1 and PARTIAL.search(features.tool.description) is not None
+    is_partial = features.parsed.word == "search" or is_said
+    by_argument = find_filters(rest, known, is_search=is_partial)
     basis = {"filters": _weakest(found_filter.basis for found_filter in by_argument.values()), "query": _BY_NAME}
     basis["paging"] = _DECLARED_LIMITS if is_limit_declared(arguments, paging) else _BY_NAME
     filters = {name: found_filter.rule for name, found_filter in by_argument.items()}
@@ -252,7 +255,10 @@ def _with_sets(
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
         sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
-    left = (path for path, schema in _split(kept, sets)[1].items() if schema.get("format") != "password")
+    pair = named_value(_split(kept, sets)[1], known.entity) if features.verb == "update" else None
+    sets |= {pair[1]: "*"} if pair is not None else {}
+    rest = _split(kept, {*sets, *(pair or ())})[1].items()
+    left = (path for path, schema in rest if schema.get("format") != "password")
     basis = {**roles.basis, "sets": NAMED}
     return replace(roles, key=copied or roles.key, sets=sets, unexplained=(*roles.unexplained, *left), basis=basis)
 

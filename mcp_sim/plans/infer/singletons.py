@@ -21,6 +21,8 @@ from mcp_sim.types.lexicon.terms import terms
 _REPLACING = terms("verbs.replacing")
 _FACETS, _NOT_ENTITIES = terms("nouns.facets"), terms("nouns.unspecific")
 
+_FIELD_WORDS = frozenset((word,) for word in terms("arguments.field_name"))
+
 
 @frozen
 class _Use:
@@ -58,7 +60,8 @@ def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity
     is_write = parsed.verb == "update" or parsed.word in _REPLACING
     if not is_write and (parsed.verb not in {"get", "list"} or required(schema)):
         return None
-    nouns = {"_".join(noun) for noun in (parsed.noun, _strip_facet(parsed.noun))}
+    fieldless = parsed.noun[:-1] if parsed.noun[-1:] in _FIELD_WORDS else parsed.noun
+    nouns = {"_".join(noun) for noun in (parsed.noun, _strip_facet(parsed.noun), fieldless)}
     singles = [entity for entity in entities if entity.singleton]
     named = next((single for single in singles if _nouns_of(single, parsed) & nouns), None)
     ends = {"_".join(noun) for noun in last_nouns(parsed.noun)}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import field
-from itertools import chain
+from itertools import chain, islice
 from typing import cast
 
 from mcp_sim.plans.infer.keys import key_argument
@@ -30,6 +31,9 @@ from mcp_sim.types.lexicon.terms import ordered, terms
 _COLLECTIONS = terms("nouns.collections")
 _NOT_PARENTS = terms("arguments.query", "arguments.option", "arguments.limit")
 """Arguments that name no record."""
+_WITHIN = frozenset((word,) for word in ("to", "into", "from", "in", "of"))
+_READS = frozenset({"get", "list", "search"})
+_FIRST_ROWS, _MOST_VALUES = 20, 20_000  # of a list, and of a state, that are searched for flags
 MOST_NAMES = 200
 """The most keys of an object that are compared with the nouns of tools. An object with more keys is a table, whose
 keys are not entities."""
@@ -47,7 +51,9 @@ class Nouns:
     """Nouns that tools mention: `names` of entities, their arguments, and those arguments that are integers.
 
     `lookups` are the arguments by which tools get or delete one record, by its noun: `symbol` of a stock. `asked` are
-    the arguments that tools which read records of a noun require, `shapes` the properties of the objects in results.
+    the arguments that tools which read records of a noun require, `entered` those that tools which add to them require.
+    `shapes` are the properties of the objects in results, `members` the nouns of what tools list of another one, add to
+    it or remove from it, `described` the nouns of tools that mention a part of the state in their descriptions.
     """
 
     names: frozenset[str] = frozenset()
@@ -56,6 +62,9 @@ class Nouns:
     lookups: Mapping[str, str] = field(default_factory=dict[str, str])
     asked: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "list[str]"])
     shapes: frozenset[frozenset[str]] = frozenset()
+    entered: Mapping[str, frozenset[str]] = field(default_factory=dict[str, "frozenset[str]"])
+    members: Mapping[str, str] = field(default_factory=dict[str, str])
+    described: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def entity_of(self, name: str) -> str:
         """Return the entity that a table name means: one that tools mention, else the name itself."""
@@ -82,21 +91,78 @@ def collect_names(state: Json, depth: int = _DEPTH) -> frozenset[Words]:
     return frozenset(words(singular_phrase(words(name))) for name in parts).union(*inner)
 
 
-def collect_nouns(parsed_names: Mapping[str, ParsedName], tools: Mapping[str, Tool]) -> Nouns:
-    """Collect the nouns that names of tools and of id arguments mention, and the arguments. Both are by tool id."""
+def collect_flags(state: Json) -> frozenset[str]:
+    """Return the names of the flags in the first records of a given state."""
+    return frozenset(name for name, value in islice(_values(state), _MOST_VALUES) if isinstance(value, bool))
+
+
+def _values(state: Json) -> Iterator[tuple[str, Json]]:
+    for name, value in islice(as_object(state).items(), MOST_NAMES):
+        yield name, value
+        yield from _values(value)
+    for value in islice(as_list(state), _FIRST_ROWS):
+        yield from _values(value)
+
+
+def collect_nouns(
+    parsed_names: Mapping[str, ParsedName], tools: Mapping[str, Tool], parts: Iterable[Words] = ()
+) -> Nouns:
+    """Collect the nouns that names of tools and of id arguments mention, and the arguments. Both are by tool id.
+
+    `parts` are the names of the parts of the state.
+    """
     names: set[str] = set()
     for parsed in parsed_names.values():
         phrase = (*parsed.noun, *parsed.after[1:])
         names |= {singular_phrase(phrase[start:end]) for start, end in noun_spans(len(phrase))}
         names |= {singular_phrase(phrase)} if phrase else set[str]()
-    parts = [(snake(name), schema) for tool in tools.values() for name, schema in properties(tool.input_schema).items()]
-    names |= {noun_of_id(name) for name, _ in parts} - {""}
-    numbers = frozenset(name for name, schema in parts if main_type(schema) in {"integer", "number"})
+    taken = [(snake(name), schema) for tool in tools.values() for name, schema in properties(tool.input_schema).items()]
+    names |= {noun_of_id(name) for name, _ in taken} - {""}
+    numbers = frozenset(name for name, schema in taken if main_type(schema) in {"integer", "number"})
     schemas = [(parsed, tools[id_].input_schema) for id_, parsed in parsed_names.items()]
-    arguments, known = frozenset(name for name, _ in parts), frozenset(names - terms("nouns.generic"))
+    arguments, known = frozenset(name for name, _ in taken), frozenset(names - terms("nouns.generic"))
     outputs = [tool.output_schema for tool in tools.values() if tool.output_schema is not None]
     shapes = frozenset(shape for output in outputs for shape in _shapes(expanded(output)))
-    return Nouns(known, arguments, numbers, dict(_lookups(schemas)), _asked(schemas), shapes)
+    described = _described(parsed_names, tools, {"_".join(part) for part in parts})
+    members = dict(pair for parsed in parsed_names.values() for pair in _members(parsed))
+    lookups, asked, entered = dict(_lookups(schemas)), _asked(schemas), _entered(schemas)
+    return Nouns(known, arguments, numbers, lookups, asked, shapes, entered, members, described)
+
+
+def _entered(tools: Iterable[tuple[ParsedName, Record]]) -> dict[str, frozenset[str]]:
+    """Return what tools that create or update require, by the noun of what they write or add to."""
+    writes = [(parsed, schema) for parsed, schema in tools if parsed.verb in {"create", "update"}]
+    return {
+        "_".join(noun): frozenset(map(snake, required(schema)))
+        for parsed, schema in writes
+        for noun in (parsed.noun, parsed.after[1:])
+        if noun
+    }
+
+
+def _members(parsed: ParsedName) -> Iterator[tuple[str, str]]:
+    """Yield a noun with that of what is in it: `section` and `member` of `section_members`, `add_member_to_section`."""
+    if parsed.after[:1] in _WITHIN and parsed.noun and parsed.after[1:]:
+        yield singular_phrase(parsed.after[1:]), "_".join(parsed.noun)
+    elif parsed.plural and len(parsed.noun) > 1:
+        yield "_".join(parsed.noun[:-1]), parsed.noun[-1]
+
+
+def _described(
+    parsed_names: Mapping[str, ParsedName], tools: Mapping[str, Tool], parts: AbstractSet[str]
+) -> dict[str, str]:
+    """Return the parts of the state that descriptions of tools about one noun mention: `fleet` of all ships.
+
+    One tool is enough if it lists.
+    """
+    mentioned = defaultdict[str, list[ParsedName]](list)
+    for id_, parsed in parsed_names.items():
+        about = {*map(singular, words(tools[id_].description.partition("\n")[0].lower()))}
+        for part in about & parts if parsed.noun else ():
+            mentioned[part].append(parsed)
+    several = {part: mine for part, mine in mentioned.items() if len(mine) > 1 or mine[0].verb == "list"}
+    nouns = {part: {"_".join(parsed.noun) for parsed in mine} for part, mine in several.items()}
+    return {part: next(iter(names)) for part, names in nouns.items() if len(names) == 1}
 
 
 def _shapes(schema: Record) -> Iterator[frozenset[str]]:
@@ -111,10 +177,15 @@ def _asked(tools: Iterable[tuple[ParsedName, Record]]) -> dict[str, list[str]]:
     """Return the arguments that reading tools require, by their nouns, without those that search or page."""
     asked: dict[str, list[str]] = defaultdict(list)
     for parsed, schema in tools:
-        needed = {*map(snake, required(schema))} if parsed.verb in {"get", "list", "search"} else set[str]()
-        for noun in {"_".join(parsed.noun), parsed.noun[-1]} if parsed.noun else ():
+        needed = {*map(snake, required(schema))} if may_read(parsed) else set[str]()
+        for noun in {"_".join(parsed.noun), parsed.noun[-1], *parsed.after[-1:]} if parsed.noun else ():
             asked[noun] += sorted(needed - _NOT_PARENTS)
     return asked
+
+
+def may_read(parsed: ParsedName) -> bool:
+    """Whether a name has a verb that reads, or none: `customer_rebate(customer)`."""
+    return parsed.verb in _READS or (parsed.verb == "unknown" and not parsed.word and not parsed.recordless_verb)
 
 
 def _lookups(tools: Iterable[tuple[ParsedName, Record]]) -> Iterator[tuple[str, str]]:
@@ -124,16 +195,14 @@ def _lookups(tools: Iterable[tuple[ParsedName, Record]]) -> Iterator[tuple[str, 
     and `student`.
     """
     for parsed, schema in tools:
-        noun = "_".join(parsed.noun)
-        argument, _ = key_argument(parsed.verb, noun, "id", schema)
-        is_one = parsed.verb in {"get", "delete"} and not parsed.plural and parsed.after[:1] != ("by",)
-        if is_one and argument is not None and last_word(argument) != "id":
-            yield noun, snake(argument)
-        elif is_one and parsed.verb == "get":
-            needed = [name for name in properties(schema) if name in required(schema)]
-            yield from (
-                (noun, name) for name in [snake(name) for name in needed if snake(name) not in _NOT_PARENTS][-1:]
-            )
+        nouns = dict.fromkeys(("_".join(parsed.noun), *parsed.noun[-1:]))
+        argument, _ = key_argument(parsed.verb, "_".join(parsed.noun), "id", schema)
+        is_one = parsed.verb == "delete" or (may_read(parsed) and parsed.verb not in {"list", "search"})
+        is_one = is_one and not parsed.plural and parsed.after[:1] != ("by",)
+        needed = [snake(name) for name in properties(schema) if name in required(schema)]
+        needed = [name for name in needed if name not in _NOT_PARENTS][-1:] if parsed.verb != "delete" else []
+        named = [snake(argument)] if argument is not None and last_word(argument) != "id" else needed
+        yield from ((noun, name) for noun in nouns for name in named if is_one)
 
 
 @frozen
@@ -200,10 +269,10 @@ def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Reco
     named = _outer_key_name(nouns, entity, fields) if own_keys else None
     keys = outer_keys(own_keys, are_numbers=named in nouns.numbers)
     if len({*own_keys}) == len(own_keys) > 0:
-        return _with_outer_keys(entity, named, fields, keys, records)
+        return with_outer_keys(Entity(entity, fields=fields), named, keys, records)
     if own_keys and (word := named or NAME) not in fields:  # keys that differ under each parent only
         records = [{word: at, **row} for at, row in zip(keys, records, strict=True)]
-    return _with_outer_keys(entity, None, infer_fields(records), [*range(1, len(records) + 1)], records)
+    return with_outer_keys(Entity(entity, fields=infer_fields(records)), None, [*range(1, len(records) + 1)], records)
 
 
 def _plain_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Record]]:
@@ -216,12 +285,12 @@ def _plain_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Re
     if rows.keyed and _are_ids(values, kind) and not _are_ids(names, str) and last_word(named) in ENDINGS[:-1]:
         records = [{named: value, NAME: at} for value, at in zip(values, names, strict=True)]
     elif rows.keyed:
-        word = _value_name(entity, named, values)
+        word = _value_name(nouns, entity, named, values)
         records = [{**record, word: value} for record, value in zip(records, values, strict=True)]
     fields = infer_fields(records)
     if _identifies(named, records):
         return Entity(entity, named, records[-1][named], fields, natural=True), records
-    return _with_outer_keys(entity, None, fields, [*range(1, len(records) + 1)], records)
+    return with_outer_keys(Entity(entity, fields=fields), None, [*range(1, len(records) + 1)], records)
 
 
 def _are_ids(values: Sequence[Json], kind: type[str | int]) -> bool:
@@ -231,8 +300,14 @@ def _are_ids(values: Sequence[Json], kind: type[str | int]) -> bool:
     return len({*texts}) == len(values) and are_ids
 
 
-def _value_name(entity: str, key: str, values: Sequence[Json]) -> str:
-    """Return the field of the values under names: `price` of a symbol, the `name` of an id, else `value`."""
+def _value_name(nouns: Nouns, entity: str, key: str, values: Sequence[Json]) -> str:
+    """Return the field of the values under names: `price` of a symbol, the `name` of an id, else `value`.
+
+    Results that show the name and one thing besides name it.
+    """
+    shown = {name for shape in nouns.shapes if len(shape) == 2 and key in shape for name in shape - {key}}
+    if len(shown) == 1:
+        return shown.pop()
     word = last_word(entity)
     if word not in words(key) and key != NAME:
         return word
@@ -245,20 +320,23 @@ def outer_keys(keys: Sequence[Json], *, are_numbers: bool) -> list[Json]:
     return [int(str(at)) if is_whole else at for at in keys]
 
 
-def _with_outer_keys(
-    entity: str, named: str | None, fields: Mapping[str, Field], keys: Sequence[Json], rows: Sequence[Record]
+def with_outer_keys(
+    entity: Entity, named: str | None, keys: Sequence[Json], rows: Sequence[Record]
 ) -> tuple[Entity, list[Record]]:
     """Return a table whose keys are added to its rows, first in each. They are hidden unless tools name them."""
-    key = named or ("id" if "id" not in fields else "row")
+    key = named or ("id" if "id" not in entity.fields else "row")
     outer = Field(key, {"type": type_name(keys[0])}, required=True, hidden=named is None)
     keyed: list[Record] = [{key: at, **row} for at, row in zip(keys, rows, strict=True)]
-    return Entity(entity, key, keyed[-1][key], {key: outer, **fields}), keyed
+    fields = {key: outer, **entity.fields}
+    return Entity(entity.name, key, keyed[-1][key], fields), keyed
 
 
 def _outer_key_name(nouns: Nouns, entity: str, fields: Mapping[str, Field]) -> str | None:
     """Return the name by which tools ask for records under keys."""
     asked = nouns.lookups.get(entity, "")
-    names = (*(f"{entity}_{ending}" for ending in ENDINGS), asked, "id", entity, "name")
+    last = entity.rsplit("_", 1)[-1]  # a plate by which tools block it
+    shortened = (*(f"{last}_{ending}" for ending in ENDINGS), last) if last != entity else ()
+    names = (*(f"{entity}_{ending}" for ending in ENDINGS), asked, "id", entity, *shortened, "name")
     return next((name for name in names if name in nouns.arguments and name not in fields), None)
 
 

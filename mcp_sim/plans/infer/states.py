@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +10,7 @@ from itertools import islice
 
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.filters import narrowing_choices
-from mcp_sim.plans.infer.verbs import TRANSITIONS, VERBS_OF_RECORDS
+from mcp_sim.plans.infer.verbs import STATES, TRANSITIONS, VERBS_OF_RECORDS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Entity, Field
@@ -21,6 +22,7 @@ from mcp_sim.types.plans import How
 _STATES, _INITIAL, _PREVIOUS = terms("fields.state"), ordered("states.initial"), table("states.previous")
 _STATES_AFTER, _OPPOSITES = groups("states.after"), table("verbs.opposites")
 _TOGGLING = terms("verbs.toggling")
+_SAID_STATE = re.compile(r"\bas (?:being )?(\w+)")
 _SAMPLE_SIZE = 200  # a few states repeat; more rows show no others and cost time at start
 MAX_ROWS = 2_000  # bounds the start of worlds with many given records
 
@@ -126,18 +128,32 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     """Return the flag or the state that a verb like `close` leads to, spelled like the other states."""
     word = features.parsed.word or features.parsed.recordless_verb  # `stop`, where other tools have what it stops
     flag, status = _find_flag(word, entity), features.parsed.status
-    name = next((name for name in entity.fields if snake(name) in _STATES), None)
+    name = next((name for name in entity.fields if snake(name) in _STATES), None) or _held_state(entity, status, rows)
     if flag or name is None:
         return flag
-    state = _find_state(word, status, entity.fields[name], rows)
+    shown = properties(features.shape).get(name, {})  # a result may list the states that given records lack
+    field = replace(entity.fields[name], schema=shown) if constants(shown) else entity.fields[name]
+    said = _SAID_STATE.search(features.tool.description.lower())
+    state = _find_state(word, status, said[1] if said else "", field, rows)
     return {} if state is None else {name: state}
 
 
-def _find_state(word: str, status: str | None, field: Field, rows: Sequence[Record]) -> Json:
-    """Return the state of a field or of given records that a verb leads to. None if no choice fits."""
+def _held_state(entity: Entity, status: str | None, rows: Sequence[Record]) -> str | None:
+    """Return the field of given records that holds states under another name: the `proof` that is `approved`."""
+    names = [name for name, field in entity.fields.items() if main_type(field.schema) == "string" and status]
+    held = {name: {snake(str(row.get(name))) for row in islice(rows, _SAMPLE_SIZE)} for name in names}
+    return next((name for name in names if held[name] & STATES and name != entity.key), None)
+
+
+def _find_state(word: str, status: str | None, said: str, field: Field, rows: Sequence[Record]) -> Json:
+    """Return the state of a field or of given records that a verb leads to. None if no choice fits.
+
+    `said` is what a description marks records as.
+    """
     held = (row[field.name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(field.name), str))
     states = [str(choice) for choice in dict.fromkeys((*choices_of(field.schema), *held))]
-    state = _nearest_choice(word, states) or next((target for target in states if snake(target) == status), None)
+    known = next((target for wanted in (said, status) for target in states if snake(target) == wanted), None)
+    state = _nearest_choice(word, states) or known
     return _spell_like(states, status) if status and state is None and not constants(field.schema) else state
 
 

@@ -10,13 +10,24 @@ from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.conformance import field_schemas
 from mcp_sim.generate.instances import Shaped
 from mcp_sim.generate.time_fields import Moment, time_formatter
+from mcp_sim.plans.infer.arguments import named_value
 from mcp_sim.plans.refusal import neighbours, not_found
 from mcp_sim.types import Json, Observation, Record, Tool, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
-from mcp_sim.types.json_schema.shapes import as_list, as_object, at, items, main_type, property_of, takes_null, types_of
+from mcp_sim.types.json_schema.shapes import (
+    as_list,
+    as_object,
+    at,
+    items,
+    main_type,
+    properties,
+    property_of,
+    takes_null,
+    types_of,
+)
 from mcp_sim.types.json_values import to_integer
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import last_word
@@ -91,6 +102,8 @@ def _holds_float(value: Json) -> bool:
 class Assignment:
     """An argument, the field that it sets (`*`: each property by its own name), and its default.
 
+    `named` gets the name of the field that the call sets, if it names one: `set_option(key, value)`.
+
     `keep` converts the value to what the field stores, `ABSENT` if it can store nothing like it.
     """
 
@@ -99,11 +112,14 @@ class Assignment:
     default: Json
     takes_null: bool
     keep: Convert
+    named: Fetch | None = None
 
 
 def assignments_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = True) -> list[Assignment]:
     """Compile what each argument sets."""
     schema, entity = input_of(tool, plan), domain.entities[plan.entity or ""]
+    others = {name: part for name, part in properties(schema).items() if name != plan.key}
+    name, value = named_value(others, entity.name) or ("", "")
     return [
         Assignment(
             argument(path.removesuffix(".*")),
@@ -111,6 +127,7 @@ def assignments_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = T
             at(schema, path).get("default", ABSENT) if defaults and field != "*" else ABSENT,
             field not in entity.fields or takes_null(entity.fields[field].schema),
             converter(plan, domain, entity, field),
+            argument(name) if field == "*" and path == value else None,
         )
         for path, field in plan.sets.items()
     ]
@@ -144,6 +161,8 @@ def assigned_values(turn: Turn, sets: Sequence[Assignment]) -> Record:
         elif rule.field != "*":
             kept = rule.keep(value, turn)
             values |= {} if kept is ABSENT else {rule.field: kept}
+        elif rule.named is not None:
+            many[str(rule.named(arguments))] = value
         elif isinstance(value, Mapping):
             many.update(cast("Record", value))
     return {**many, **values} if many else values

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from mcp_sim.plans.infer.envelopes import record_schema
+from mcp_sim.plans.infer.filters import is_presentation
 from mcp_sim.plans.records.arguments import argument, with_whole_numbers
 from mcp_sim.plans.records.creation import creation
 from mcp_sim.plans.records.effects import Facts, Render, WriteMany, batch
@@ -24,7 +25,7 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import is_nullable, is_open, properties, required
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
-from mcp_sim.types.lexicon.english import last_word
+from mcp_sim.types.lexicon.english import last_word, words
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_schemas import result_schema, text_place
 
@@ -65,10 +66,11 @@ def _choice_answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         asked: Json = turn.call.arguments.get(name, usual)
-        if not isinstance(asked, str) or asked not in answers:
+        chosen = encode(asked).decode() if isinstance(asked, bool) else asked
+        if not isinstance(chosen, str) or chosen not in answers:
             return Transition(invalid(tool, name, asked, f"{name} must be {choices_text(answers)}"))
-        transition = answers[asked](turn, invent)
-        return replace(transition, guessed=True) if plan.choices[asked].guessed else transition
+        transition = answers[chosen](turn, invent)
+        return replace(transition, guessed=True) if plan.choices[chosen].guessed else transition
 
     return answer
 
@@ -84,18 +86,38 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
     needed = [part for part in required(shape) if not is_nullable(properties(shape).get(part, {}))]
     stored = frozenset(part for part in needed if part in domain.entities[name].fields)
     is_seen = not properties(shape) or not properties(shape).keys().isdisjoint(plan.sets.values())
+    unread = _unread_arguments(tool, plan) if name in domain.given else frozenset[str]()
     is_idle = plan.verb == "update" and not (plan.sets and is_seen) and not plan.fixed
 
     def show(facts: Facts) -> Transition:
         observation = render(facts)
         rows = facts.page.rows if facts.record is None or facts.key is None else [(facts.key, facts.record)]
-        is_guessed = is_idle or bool(facts.guesses) or not all(record.keys() >= stored for _, record in rows)
+        is_guessed = (
+            is_idle
+            or bool(facts.guesses)
+            or any(map(facts.turn.call.arguments.get, unread))
+            or not all(record.keys() >= stored for _, record in rows)
+        )
         if is_unspecified and not is_guessed:
             first = facts.view.initial_records(name)
             is_guessed = any(key in first and facts.view.latest_write(name, key) is None for key, _ in rows)
         return Transition(observation, guessed=is_guessed)
 
     return show
+
+
+def _unread_arguments(tool: Tool, plan: Plan) -> frozenset[str]:
+    """Return the arguments of a read that select nothing, and should: no field has their name."""
+    paging, plain = plan.paging, (plan.key, plan.query, plan.holder, plan.each)
+    read = {*plan.filters, *plan.envelope.echoes.values(), *plain, paging.limit, paging.offset, paging.page}
+    roots = {name.split(".")[0] for name in (*read, paging.cursor, paging.sort, paging.order) if name}
+    asked = properties(tool.input_schema) if plan.verb in {"get", "list", "search"} else {}
+    others = {name: schema for name, schema in asked.items() if name not in roots}
+    return frozenset(
+        name
+        for name, schema in others.items()
+        if not {"only", "exclude"}.isdisjoint(words(name)) or not is_presentation(name, schema)
+    )
 
 
 def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:

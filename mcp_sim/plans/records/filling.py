@@ -35,12 +35,14 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     takes_null,
 )
-from mcp_sim.types.lexicon.english import plural, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import last_word, plural, snake, vocabulary, words
 from mcp_sim.types.plans import Envelope, Plan
 
 _MANY = frozenset({"list", "search"})
 _EARLIER = re.compile(r"(?:previous|prior|former|old)_(.+)")
 """Properties of an update's result with a value before it."""
+_LATER = re.compile(r"(?:remaining|new|updated)_(.+)|(.+)_(?:left|remaining)")
+"""Properties of an update's result with a value after it."""
 _CONFIRMATIONS = frozenset({"message", "msg", "confirmation"})
 _TRUE = vocabulary("success ok successful deleted removed updated created acknowledged found")
 _NOTHING = frozenset({"error", "errors", "warning", "warnings"})
@@ -180,17 +182,42 @@ class Filler:
         plain, changed = snake(name), self._changed(name)
         if changed is not None:
             return lambda facts: (facts.turn.view.get(self.entity.name, facts.key or "") or {}).get(changed)
+        later = self._changed(name, _LATER)
+        if later is not None and name not in self.entity.fields:
+            return record_value(later)
         is_field = name in self.plan.sets.values() or (of_record and name in self.entity.fields)
         if self.plan.verb in DONE and is_success_flag(name, schema) and not is_field:
             return lambda _facts: True
         if of_record and not is_field and is_alias_of_key(self.entity, name):
             return lambda facts: facts.key
+        left = self._names_left(plain, schema) if self.plan.verb in {"create", "delete"} else None
+        if left is not None:
+            return left
         if self._is_sentence(plain, schema) or self._is_confirmation(plain, schema):
             return self._sentence()
         is_asked = self.envelope.rows is not None and plain in self.inputs
         if (of_record or self.envelope.record is None) and name in self.entity.fields and not is_asked:
             return self._field(name, schema, needed=needed)
         return self._named(plain, schema) or self._figure(plain, schema)
+
+    def _names_left(self, name: str, schema: Record) -> Fill | None:
+        """Return what fills a list of names with those that a list, or that of a parent, has after a change."""
+        links = [field.name for field in self.entity.fields.values() if field.link is not None]
+        fields = [field.name for field in self.entity.fields.values() if not field.hidden]
+        others = fields[1:]
+        key = self.entity.fields.get(self.entity.key)
+        are_parents = {*others} <= {*links} or (key is not None and key.hidden and len(others) == 1)
+        own = {plural(word) for word in (*fields[:1], self.entity.name, last_word(self.entity.name))}
+        if main_type(schema) != "array" or properties(items(schema)) or not are_parents or name not in own:
+            return None
+
+        def left(facts: Facts) -> Json:
+            mine, rows = facts.record or {}, dict(facts.view.rows(self.entity.name))
+            rows.pop(facts.key or "", None)
+            after = [*rows.values(), *([mine] if self.plan.verb == "create" else [])]
+            return [row[fields[0]] for row in after if all(row.get(at) == mine.get(at) for at in others)]
+
+        return left
 
     def _figure(self, name: str, schema: Record) -> Fill | None:
         """Return what fills a number that sums up the rows: how many there are, or how many are active."""
@@ -202,12 +229,12 @@ class Filler:
             return lambda facts: facts.page.total
         return lambda facts: figure([record for _, record in facts.page.rows])
 
-    def _changed(self, name: str) -> str | None:
+    def _changed(self, name: str, pattern: re.Pattern[str] = _EARLIER) -> str | None:
         """Return the field that an update changes, if a property has its earlier value: `previous_salary`."""
-        match = _EARLIER.fullmatch(snake(name))
+        match = pattern.fullmatch(snake(name))
         if match is None or self.plan.verb != "update" or self.plan.each is not None:
             return None
-        meant = {*words(match[1])}
+        meant = {*words(next(filter(None, match.groups())))}
         return next((field for field in (*self.plan.sets.values(), *self.plan.fixed) if meant <= {*words(field)}), None)
 
     def _is_sentence(self, name: str, schema: Record) -> bool:

@@ -20,6 +20,7 @@ from mcp_sim.plans.records.results import required_by_default
 from mcp_sim.plans.records.selection import existence_check
 from mcp_sim.plans.rendering.templates import Scope, template_renderer
 from mcp_sim.plans.schema_only.computed_values import computation_of
+from mcp_sim.plans.schema_only.described_sums import described_sum
 from mcp_sim.plans.schema_only.digests import digest_of, rests_on_guesses, typed_digest
 from mcp_sim.plans.schema_only.plausible_results import as_sentences, plausible_result
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn, View
@@ -86,7 +87,8 @@ class SchemaOnly(Backend):
         form = "json" if tool.output_schema is None else "structured"
         make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
         echo = _echoing({name: subschema for name, subschema in properties(schema).items() if name in asked})
-        repeat, digest = _with_given_facts(schema, domain), typed_digest(tool, schema, domain)
+        repeat = _with_given_facts(schema, domain)
+        digest = described_sum(tool, schema, domain) or typed_digest(tool, schema, domain)
         counts_guesses, embed = rests_on_guesses(tool, domain), embedder(domain)
 
         def answer(turn: Turn, _invent: Invent) -> Transition:
@@ -132,7 +134,7 @@ def _named_entities(tool: Tool, domain: Domain) -> dict[str, str]:
 
 def _promised(tool: Tool, place: str | None, domain: Domain) -> Answer:
     """Return the answer of a tool that declares no result: data if its name or description promises some."""
-    digest = digest_of(tool, domain)
+    digest = described_sum(tool, {}, domain) or digest_of(tool, domain)
     is_data = place is None and tool.output_schema is not None
     is_text = not is_data and (tool.prose or (place or "result") not in TEXT_NAMES)
     form: Form = "structured" if is_data else "json"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -41,7 +41,7 @@ def digest_of(tool: Tool, domain: Domain) -> Digest | None:
     if not chosen:
         return None
 
-    selections = [(entity, _selection(tool, entity)) for entity in chosen]
+    selections = [(entity, find_selection(tool, entity)[0]) for entity in chosen]
 
     def digest(turn: Turn) -> Record:
         result: Record = {name: value for name, value in turn.call.arguments.items() if is_repeated(name, value)}
@@ -80,7 +80,7 @@ def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
         return None
     texts = [name for name, schema in parts.items() if _is_free(schema) and snake(name) in _TEXTS]
     whole = {name for name, schema in parts.items() if main_type(schema) == "integer"}
-    selections = {entity.name: _selection(tool, entity) for entity in (*chosen, *others)}
+    selections = {entity.name: find_selection(tool, entity)[0] for entity in (*chosen, *others)}
 
     def digest(turn: Turn) -> Record:
         rows = {name: select(turn) for name, select in selections.items()}
@@ -200,8 +200,8 @@ def _known_entities(tool: Tool, domain: Domain) -> list[Entity]:
     return [entity for entity in entities if not entity.singleton and entity.inside is None]
 
 
-def _selection(tool: Tool, entity: Entity) -> Callable[[Turn], list[Record]]:
-    """Compile the selection of the records that arguments ask for, as they would filter a list."""
+def find_selection(tool: Tool, entity: Entity) -> tuple[Callable[[Turn], list[Record]], Collection[str]]:
+    """Compile the selection of the records that arguments ask for, as they would filter a list; and which those are."""
     asked = {name: schema for name, schema in properties(tool.input_schema).items() if snake(name) not in _LIMITS}
     rules = find_filters(asked, KnownFields(entity.name, entity.key, entity.fields, frozenset()), is_search=False)
     tests = [(filter_argument(tool, name, entity, found.rule), test_maker(found.rule)) for name, found in rules.items()]
@@ -211,7 +211,7 @@ def _selection(tool: Tool, entity: Entity) -> Callable[[Turn], list[Record]]:
         passed = [make(value) for value, make in given if value is not ABSENT and value is not None]
         return [row for _, row in turn.view.rows(entity.name) if all(test(row) for test in passed)]
 
-    return select
+    return select, rules
 
 
 def _figures(entity: Entity, rows: Sequence[Record], *, alone: bool) -> Record:

@@ -1,0 +1,196 @@
+"""Given states of small trades: what their tools list, change, add and take away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from support.given import NUMBER, STRING, refused, service, tool, value
+
+Json = Any
+BOOLEAN = {"type": "boolean"}
+
+
+def typed(made: dict[str, Json], **parts: Json) -> dict[str, Json]:
+    return {**made, "outputSchema": {"type": "object", "properties": parts, "required": [*parts]}}
+
+
+def names() -> Json:
+    return {"type": "array", "items": STRING}
+
+
+async def test_records_hold_the_lists_that_a_state_has_under_their_names(tmp_path: Path) -> None:
+    state = {"crews": {"Red": ["Al", "Bo"], "Blue": []}}
+    tools = [tool("list_crews"), tool("get_crew_members", "crew"), tool("add_member_to_crew", "crew", "member")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert [row["crew"] for row in value(await world.call("list_crews"))] == ["Red", "Blue"]
+        assert value(await world.call("get_crew_members", {"crew": "Red"}))["members"] == ["Al", "Bo"]
+        await world.call("add_member_to_crew", {"crew": "Blue", "member": "Cy"})
+        assert value(await world.call("get_crew_members", {"crew": "Blue"}))["members"] == ["Cy"]
+        assert refused(await world.call("get_crew_members", {"crew": "Grey"}))
+
+
+async def test_a_table_is_what_descriptions_call_the_records_of_a_tool(tmp_path: Path) -> None:
+    state = {"repertoire": [{"title": "Stars", "voices": 8}, {"title": "Moss", "voices": 4}]}
+    tools = [
+        tool("list_pieces", about="List the pieces of the repertoire"),
+        tool("add_piece", "title", about="Add a piece to the repertoire"),
+    ]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        await world.call("add_piece", {"title": "Kelp"})
+        shown = await world.call("list_pieces")
+        assert [row["title"] for row in value(shown)] == ["Stars", "Moss", "Kelp"]
+
+
+async def test_the_information_of_an_object_is_the_object(tmp_path: Path) -> None:
+    state = {"choir": {"info": {"name": "Borealis", "founded": 1987}, "rooms": ["North"]}}
+    async with service(tmp_path, state, tool("get_choir"), tool("list_rooms")) as sim, sim.open() as world:
+        assert value(await world.call("get_choir")) == {"name": "Borealis", "founded": 1987}
+
+
+async def test_values_under_names_have_the_name_that_results_show(tmp_path: Path) -> None:
+    gate = {"gate": STRING, "status": STRING}
+    tools = [
+        typed(tool("list_gates"), gates={"type": "array", "items": {"type": "object", "properties": gate}}),
+        typed(tool("open_gate", "gate"), **gate),
+        typed(tool("close_gate", "gate"), **gate),
+    ]
+    async with service(tmp_path, {"gates": {"north": "open", "south": "closed"}}, *tools) as sim, sim.open() as world:
+        assert value(await world.call("open_gate", {"gate": "south"})) == {"gate": "south", "status": "open"}
+        assert value(await world.call("close_gate", {"gate": "north"})) == {"gate": "north", "status": "closed"}
+        rows = value(await world.call("list_gates"))["gates"]
+        assert rows == [{"gate": "north", "status": "closed"}, {"gate": "south", "status": "open"}]
+
+
+async def test_numbers_under_names_are_found_by_the_argument_of_that_name(tmp_path: Path) -> None:
+    shown = {"malt": STRING, "kilograms": NUMBER}
+    tools = [
+        typed(tool("malt_stock", "malt", about="Return the kilograms of a malt"), **shown),
+        typed(tool("use_malt", "malt", "kilograms", about="Take kilograms from the stock", kilograms=NUMBER), **shown),
+    ]
+    async with service(tmp_path, {"malt": {"pale": 80, "dark": 9}}, *tools) as sim, sim.open() as world:
+        assert value(await world.call("malt_stock", {"malt": "pale"}))["kilograms"] == 80
+        assert value(await world.call("use_malt", {"malt": "pale", "kilograms": 15}))["kilograms"] == 65
+
+
+async def test_a_list_of_names_holds_those_to_which_a_verb_was_done(tmp_path: Path) -> None:
+    tools = [typed(tool(f"{name}_plate", "plate"), plates=names()) for name in ("block", "unblock")]
+    state = {"blocked_plates": ["X-1", "X-2"]}
+    async with service(tmp_path, state, *tools, tool("list_blocked_plates")) as sim, sim.open() as world:
+        assert value(await world.call("block_plate", {"plate": "X-3"})) == {"plates": ["X-1", "X-2", "X-3"]}
+        assert value(await world.call("unblock_plate", {"plate": "X-1"})) == {"plates": ["X-2", "X-3"]}
+        assert value(await world.call("list_blocked_plates")) == ["X-2", "X-3"]
+
+
+async def test_names_are_added_to_those_of_a_parent(tmp_path: Path) -> None:
+    state = {
+        "cooks": ["Al", "Bo"],
+        "responsible": {"grill": ["Al"], "oven": ["Bo"]},
+        "stations": {"grill": {"heat": 3}, "oven": {"heat": 2}},
+    }
+    tools = [
+        typed(tool("cooks_of_station", "station"), cooks=names()),
+        typed(tool("appoint_cook", "station", "cook"), cooks=names()),
+        tool("list_cooks"),
+        tool("get_station", "station"),
+    ]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        added = await world.call("appoint_cook", {"station": "oven", "cook": "Al"})
+        assert value(added) == {"cooks": ["Bo", "Al"]}
+        assert value(await world.call("cooks_of_station", {"station": "oven"})) == {"cooks": ["Bo", "Al"]}
+        assert value(await world.call("cooks_of_station", {"station": "grill"})) == {"cooks": ["Al"]}
+
+
+async def test_records_without_a_state_are_gone_when_they_are_called_off(tmp_path: Path) -> None:
+    state = {"rehearsals": {"R1": {"place": "Mill"}, "R2": {"place": "Hall"}}}
+    tools = [tool("list_rehearsals"), tool("cancel_rehearsal", "rehearsal_id")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        await world.call("cancel_rehearsal", {"rehearsal_id": "R2"})
+        assert [row["place"] for row in value(await world.call("list_rehearsals"))] == ["Mill"]
+
+
+async def test_money_enters_the_balance_that_a_description_mentions(tmp_path: Path) -> None:
+    state = {"fund": {"balance": 1240.75, "currency": "EUR"}, "crews": {"Red": ["Al"]}, "rooms": ["North"]}
+    tools = [
+        tool("deposit", "amount", about="Deposit money into the fund of the crew", amount=NUMBER, note=STRING),
+        tool("get_fund_balance"),
+        tool("list_rooms"),
+        tool("list_crews"),
+    ]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert value(await world.call("deposit", {"amount": 100}))["balance"] == 1340.75
+        assert value(await world.call("get_fund_balance")) == 1340.75
+
+
+async def test_a_call_names_the_field_that_it_sets(tmp_path: Path) -> None:
+    tools = [tool("get_settings"), tool("update_setting", "key", "value", value={})]
+    async with service(tmp_path, {"settings": {"language": "lv", "quorum": 12}}, *tools) as sim, sim.open() as world:
+        await world.call("update_setting", {"key": "quorum", "value": 15})
+        assert value(await world.call("get_settings")) == {"language": "lv", "quorum": 15}
+        assert "findings" not in world.ledger.newest["step"]
+
+
+async def test_a_flag_approves_or_rejects(tmp_path: Path) -> None:
+    state = {"offers": {"O1": {"price": 5, "status": "open"}, "O2": {"price": 7, "status": "open"}}}
+    tools = [tool("respond_to_offer", "offer_id", "accept", accept=BOOLEAN), tool("get_offer", "offer_id")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        for offer, answer in (("O1", True), ("O2", False)):
+            await world.call("respond_to_offer", {"offer_id": offer, "accept": answer})
+        shown = [value(await world.call("get_offer", {"offer_id": offer}))["status"] for offer in ("O1", "O2")]
+        assert shown == ["accepted", "rejected"]
+
+
+async def test_a_description_says_which_state_a_tool_leads_to(tmp_path: Path) -> None:
+    state = {"loads": [{"load_id": 1, "state": "planned"}, {"load_id": 2, "state": "delivered"}]}
+    done = tool("complete_load", "load_id", about="Mark a load as delivered", load_id={"type": "integer"})
+    async with service(tmp_path, state, done, tool("list_loads")) as sim, sim.open() as world:
+        assert value(await world.call("complete_load", {"load_id": 1}))["state"] == "delivered"
+
+
+async def test_a_record_is_found_by_the_fields_that_a_tool_takes_and_shows(tmp_path: Path) -> None:
+    state = {
+        "spots": [{"spot_id": "U-1", "level": "U", "plate": "A 1"}, {"spot_id": "V-1", "level": "V", "plate": "B 2"}]
+    }
+    tools = [typed(tool("find_vehicle", "plate"), spot_id=STRING, level=STRING), tool("list_spots")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert value(await world.call("find_vehicle", {"plate": "B 2"})) == {"spot_id": "V-1", "level": "V"}
+        assert refused(await world.call("find_vehicle", {"plate": "C 3"}))
+
+
+async def test_a_result_shows_what_remains(tmp_path: Path) -> None:
+    state = {"lots": [{"lot_id": "L-1", "litres": 480.5}, {"lot_id": "L-2", "litres": 20}]}
+    drawn = tool("withdraw_beer", "lot_id", "litres", litres=NUMBER)
+    tools = [typed(drawn, lot_id=STRING, remaining_litres=NUMBER), tool("get_lot", "lot_id")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        shown = value(await world.call("withdraw_beer", {"lot_id": "L-1", "litres": 80.5}))
+        assert shown == {"lot_id": "L-1", "remaining_litres": 400}
+
+
+async def test_names_without_a_verb_list_what_they_are_described_as(tmp_path: Path) -> None:
+    state = {
+        "lots": [{"lot_id": "L-1"}, {"lot_id": "L-2"}],
+        "readings": {"L-1": [{"ph": 4.4}], "L-2": [{"ph": 4.6}, {"ph": 4.3}]},
+    }
+    tools = [
+        tool("gravity_readings", "lot_id", about="Gravity readings of a lot."),
+        tool("all_lots", about="All lots."),
+    ]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert [row["ph"] for row in value(await world.call("gravity_readings", {"lot_id": "L-2"}))] == [4.6, 4.3]
+        assert [row["lot_id"] for row in value(await world.call("all_lots"))] == ["L-1", "L-2"]
+
+
+async def test_an_argument_that_selects_nothing_marks_the_answer(tmp_path: Path) -> None:
+    listed = tool("list_spots", level=STRING, only_free=BOOLEAN)
+    state = {"spots": [{"spot_id": "U-1", "level": "U"}, {"spot_id": "V-1", "level": "V"}]}
+    async with service(tmp_path, state, listed) as sim, sim.open() as world:
+        for arguments, guessed in (({"level": "U"}, False), ({"level": "U", "only_free": True}, True)):
+            assert [row["spot_id"] for row in value(await world.call("list_spots", arguments))] == ["U-1"]
+            assert world.ledger.newest["step"]["guessed"] is guessed
+
+
+async def test_a_part_of_a_name_is_enough_where_a_description_says_so(tmp_path: Path) -> None:
+    state = {"owners": {"O-1": {"name": "Ada Vos"}, "O-2": {"name": "Bo Lind"}}}
+    found = tool("find_owner", "name", about="Find owners by part of their name")
+    async with service(tmp_path, state, found, tool("get_owner", "owner_id")) as sim, sim.open() as world:
+        assert [row["owner_id"] for row in value(await world.call("find_owner", {"name": "Ada"}))] == ["O-1"]
