@@ -262,6 +262,14 @@ def test_a_post_creates_what_its_body_or_its_result_is(here: Path, body: Any, sh
     assert ("post_labels" in value(here / "Shop.yaml")["sim"]) == creates
 
 
+@pytest.mark.parametrize("name", ["dateTime", "datetime", "date_time"])
+def test_other_names_of_date_times_are_read(here: Path, name: str) -> None:
+    shown = wrapped(id={"type": "string"}, at={"type": "string", "format": name})
+    sim_of(here, {"/labels/{id}": {"get": shown}}, {})
+    (tool,) = value(here / "Shop.tools.json")["tools"]
+    assert tool["outputSchema"]["properties"]["at"]["format"] == "date-time"
+
+
 def test_what_fastapi_appends_to_the_name_of_a_function_is_left_out(here: Path) -> None:
     document = shop(["/api/{kind}/items/{id}"], [])
     document["paths"]["/api/{kind}/items/{id}"]["get"]["operationId"] = "read_item_api__kind__items__id__get"

@@ -25,6 +25,9 @@ _TYPES: Mapping[str, str | None] = {
 }  # fmt: skip
 """Type names that JSON Schema does not have; None stands for any type."""
 
+_TIMES = frozenset({"datetime", "date_time"})
+"""Formats that documents give to texts with a `date-time`."""
+
 _ONLY_OPENAPI = ("example", "xml", "externalDocs", "discriminator")
 
 
@@ -35,6 +38,8 @@ def to_json_schema(schema: Json, doubt: Doubt, path: str = "") -> Json:
     body = _with_required(modernised(cast("Record", schema), dialect_of({})))
     body = {key: value for key, value in _with_nested(body, doubt, path).items() if key not in _ONLY_OPENAPI}
     body = _with_values_of_type(_with_type(body, doubt, path))
+    if body.get("type") == "string" and str(body.get("format")).lower() in _TIMES:
+        body["format"] = "date-time"
     return _with_null(body) if body.pop("nullable", False) is True else body
 
 
