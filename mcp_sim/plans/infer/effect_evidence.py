@@ -533,6 +533,9 @@ def _have_states(server: ServerFacts, entity: str) -> bool:
 def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
     """Yield evidence where given records cannot be changed as a verb says: a call without a state is removed."""
     parsed, given = facts.parsed, server.given.entities.get(entity)
+    if parsed.word in _ENTERING and _holder_of_list(facts, server) == entity:
+        yield facts.evidence("verb", parsed.verb, -0.1, f"it is not about a {entity} alone")
+        yield facts.evidence("verb", "update", 0.75, f"it changes a list of a {entity}")
     if given is None or given.singleton or parsed.verb not in {"update", "create", "unknown"}:
         return
     membership, asked = server.given.memberships.get(entity), {*map(snake, required(facts.input))}
@@ -545,9 +548,6 @@ def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     if _listed_as(facts, server) == entity:
         is_undone = parsed.word.startswith("un")
         yield facts.evidence("verb", "delete" if is_undone else "create", 0.75, "the state lists those it was done to")
-    if parsed.word in _ENTERING and _holder_of_list(facts, server) == entity:
-        yield facts.evidence("verb", parsed.verb, -0.1, f"it is not about a {entity} alone")
-        yield facts.evidence("verb", "update", 0.75, f"it changes a list of a {entity}")
 
 
 def _verb_of_result(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
