@@ -71,6 +71,11 @@ def encode(value: Any) -> bytes:
         return to_json(decode(json.dumps(value, separators=(",", ":"), allow_nan=False)))
 
 
+def indented(value: Any) -> str:
+    """Return JSON as servers write it into a text: indented by 2."""
+    return to_json(value, indent=2).decode()
+
+
 def decode(data: bytes | str) -> Any:
     """Return the value of a JSON text. Raises `ValueError`.
 

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, Protocol, cast
 
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import Json, Record, encode
+from mcp_sim.types.json_values import Json, Record, encode, indented
 
 
 @dataclass(slots=True)
@@ -32,6 +32,8 @@ class ToolResult:
     """Replaces the rendered content, where the value is shown in several blocks or beside other ones."""
     meta: Record | None = None
     """The `_meta` that a real server put into its result."""
+    is_indented: bool = False
+    """Whether the JSON of the form `json` is indented by 2. A ledger holds the value only."""
     _encoded: bytes | None = field(default=None, init=False, repr=False, compare=False)
 
     def with_value(self, value: Json) -> ToolResult:
@@ -108,6 +110,8 @@ class ToolResult:
     def _rendered(self) -> str:
         if self.form == "text":
             return self.value
+        if self.is_indented and self.form == "json":
+            return indented(self.value)
         wrapped = _wrapped_text(self.value) if self.form == "structured" else None
         return self.encoded.decode() if wrapped is None else wrapped
 

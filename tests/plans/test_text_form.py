@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from support.services import service, value
 
+from mcp_sim.types import ToolResult
+
 Json = Any
 WRAPPER = {"type": "object", "properties": {"result": {"type": "string"}}, "required": ["result"]}
 CALLS: list[tuple[str, dict[str, str]]] = [
@@ -75,3 +77,22 @@ async def test_examples_show_the_form(tmp_path: Path) -> None:
     examples = 'examples: [{tool: add_card, arguments: {front: Hund, deck: de}, result: "Added Hund"}]'
     answered = await forms(tmp_path, spec({}, wrapped=False, declared=examples))
     assert set(answered.values()) == {"prose"}
+
+
+@pytest.mark.parametrize("does", ["Send a message to a friend", "Get a summary of all cards", "Parse a text"])
+async def test_what_a_tool_takes_or_does_is_no_sign_of_prose(tmp_path: Path, does: str) -> None:
+    assert set((await forms(tmp_path, spec({"add_card": does, "shuffle_deck": does}, wrapped=False))).values()) == {
+        "json"
+    }
+
+
+@pytest.mark.parametrize(("marks", "text"), [({}, '{\n  "card_id": '), ({"_meta": {"fastmcp": {}}}, '{"card_id":')])
+async def test_json_in_a_text_is_laid_out_as_the_framework_of_the_server_does(
+    tmp_path: Path, marks: Json, text: str
+) -> None:
+    tools = json.loads(spec({}, wrapped=False).partition("tools: ")[2])
+    document = f"tools: {json.dumps([{**tool, **marks} for tool in tools])}"
+    async with service(tmp_path, document, "records: {card: 0}") as sim, sim.open() as world:
+        answer = await world.call(*CALLS[0])
+    assert isinstance(answer.body, ToolResult)
+    assert answer.body.content[0]["text"].startswith(text)

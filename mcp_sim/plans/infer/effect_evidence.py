@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -34,6 +35,7 @@ _QUALITIES = _ATTRIBUTES | NO_NOUNS | terms("nouns.facets")
 _DETAILS, _LISTS = terms("nouns.details", "nouns.facets"), terms("phrases.lists")
 _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 """What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
+_NAMES = re.compile(r"[\w-]+")
 _T = TypeVar("_T", bound=Hashable)
 _ENVELOPE = terms("results.success")
 _STATES, _STATE_VERBS = terms("fields.state"), frozenset(groups("states.after"))
@@ -127,6 +129,8 @@ class ServerFacts:
     """The entities of records with these properties, as results of tools with sure names show them."""
     keys: Mapping[str, str]
     """The entities that tools get by an argument of this name alone, such as `sku`."""
+    sources: Mapping[str, str]
+    """The entities of tools that return an id, as descriptions say: "The entry, from log_meal or get_food_log"."""
 
     @property
     def held(self) -> Container[str]:
@@ -149,7 +153,7 @@ class ServerFacts:
         known = nouns, frozenset(once), ids, *_made_and_shown(named), declared, given
         again = [facts for facts in tools if facts.parsed.noun not in once]
         shapes = _unique(_shapes(tools)) | _unique(_shapes(again))  # `search_catalogue` shows books like `get_book`
-        return ServerFacts(*known, shapes, _unique(_keys(tools)))
+        return ServerFacts(*known, shapes, _unique(_keys(tools)), _unique(_sources(tools)))
 
 
 def _names_records(parsed: ParsedName) -> bool:
@@ -175,16 +179,30 @@ def _shapes(tools: Iterable[ToolFacts]) -> Iterator[tuple[frozenset[str], str]]:
             yield shape, "_".join(parsed.noun)
 
 
-def _keys(tools: Iterable[ToolFacts]) -> Iterator[tuple[str, str]]:
+def _keys(tools: Sequence[ToolFacts]) -> Iterator[tuple[str, str]]:
     """Yield the only required argument of each tool that surely gets a record, and the entity.
 
-    Words that name records of any entity, such as `id`, say nothing.
+    Words that name records of any entity, such as `id`, say nothing, nor does the id of what another tool creates.
     """
+    created = {f"{'_'.join(facts.parsed.noun)}_id" for facts in tools if facts.parsed.verb == "create"}
     for facts in tools:
         asked = [*required(facts.input)]
         is_get = facts.parsed.verb == "get" and facts.parsed.sure and bool(facts.parsed.noun)
-        if is_get and len(asked) == 1 and snake(asked[0]) not in GENERAL_KEYS:
-            yield snake(asked[0]), "_".join(facts.parsed.noun)
+        noun = "_".join(facts.parsed.noun)
+        if is_get and len(asked) == 1 and snake(asked[0]) not in GENERAL_KEYS | (created - {f"{noun}_id"}):
+            yield snake(asked[0]), noun
+
+
+def _sources(tools: Sequence[ToolFacts]) -> Iterator[tuple[str, str]]:
+    """Yield the tools that the description of an id mentions, with its noun, if only one of them creates something."""
+    nouns = {facts.tool.name: "_".join(facts.parsed.noun) for facts in tools}
+    created = {facts.tool.name for facts in tools if facts.parsed.verb == "create"}
+    for facts in tools:
+        for name in required(facts.input):
+            noun = nouns[facts.tool.name] if name == "id" else noun_of_id(snake(name))
+            mentioned = {*_NAMES.findall(str(property_of(facts.input, name).get("description", "")))} & nouns.keys()
+            if noun in nouns.values() and len(mentioned & created) == 1:
+                yield from ((source, noun) for source in sorted(mentioned))
 
 
 def record_shape(output: Record) -> frozenset[str]:
@@ -235,6 +253,10 @@ def _holder_of_list(facts: ToolFacts, server: ServerFacts) -> str | None:
         if part in entity.fields and main_type(entity.fields[part].schema) == "array" and _takes_key(facts, entity):
             return entity.name
     return None
+
+
+def _source(facts: ToolFacts, server: ServerFacts) -> str | None:
+    return server.sources.get(facts.tool.name)
 
 
 def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -414,6 +436,7 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 
 _ENTITY_READERS = (
     (_holder_of_list, "given records of it hold a list of these"),
+    (_source, "a description says that it returns the id of such a record"),
     (_same_shape, "its result is such a record"),
     (_same_rows, "its rows are such records"),
     (_of_members, "the given state says which of them belong together"),
@@ -506,6 +529,8 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
     elif parsed.verb == "list" and _holder_of_list(facts, server) == entity:
         yield facts.evidence("verb", "list", -0.1, f"'{key}' names one record")
         yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record that holds a list")
+    elif parsed.verb == "get" and score < 2 and facts.tool.name in server.sources:
+        yield facts.evidence("verb", "list", 0.75, "other tools take the ids of its rows")
     elif parsed.verb == "get" and _asks_for_children(facts, server, entity):
         yield facts.evidence("verb", "get", -0.1, "no argument names a record")
         yield facts.evidence("verb", "list", 0.65, "the given state has several such records")

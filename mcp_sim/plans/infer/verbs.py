@@ -75,7 +75,9 @@ def find_verb(parts: Sequence[str]) -> int | None:
         return last
     if parts[0] in VERBS_OF_RECORDS:
         return 0
-    if last and parts[-1] in VERBS_OF_RECORDS and not (parts[0] in CREATION_VERBS and parts[-1] in NOUNS_TOO):
+    computes = is_verb(parts[0]) and parts[0] in RECORDLESS_VERBS
+    weak = NOUNS_TOO if parts[0] in CREATION_VERBS else WEAK if computes else ()
+    if last and parts[-1] in VERBS_OF_RECORDS and parts[-1] not in weak:  # `calculate_reserve` reserves nothing
         return last
     is_inside = last > 1 and (parts[-2] in STRONG or (parts[-2] in WEAK and parts[-1] in _ATTRIBUTES))
     return last - 1 if is_inside else None  # `task_set_status`

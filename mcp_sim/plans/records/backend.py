@@ -18,7 +18,7 @@ from mcp_sim.plans.records.results import reports_failures, result_renderer
 from mcp_sim.plans.records.selection import Page, Select, parent_check, selector
 from mcp_sim.plans.records.updates import updating
 from mcp_sim.plans.refusal import choices_text, invalid, not_found, noun, sentence_of
-from mcp_sim.types import Json, Observation, Tool, ToolResult, Transition, Turn
+from mcp_sim.types import Json, Observation, Tool, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Inside
 from mcp_sim.types.json_schema.expansion import expanded
@@ -27,7 +27,7 @@ from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import last_word, words
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_schemas import result_schema, text_place
+from mcp_sim.types.result_schemas import data_result, result_schema, text_place
 
 Show: TypeAlias = Callable[[Facts], Transition]
 """Makes a transition without changes of what a call did or found."""
@@ -218,11 +218,7 @@ def _nothing_left(tool: Tool, entity: str) -> Observation:
     if tool.output_schema is not None and place is None and not is_open(result_schema(tool)):
         return tool.failure("not_found", sentence, entity=entity)
     value: Json = sentence if tool.prose else {last_word(entity): None, "message": sentence}
-    if place is not None:
-        return Observation(ToolResult({place: value if isinstance(value, str) else encode(value).decode()}))
-    return Observation(
-        ToolResult(value, form="text" if tool.prose else "json" if tool.output_schema is None else "structured")
-    )
+    return data_result(tool, value, place)
 
 
 def _selector(tool: Tool, plan: Plan, domain: Domain) -> Select:

@@ -14,7 +14,7 @@ from mcp_sim.types.conditions import ABSENT, equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_list, as_object, at, types_of
+from mcp_sim.types.json_schema.shapes import as_list, as_object, at, required, types_of
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import last_word, plural, snake, vocabulary, words
@@ -89,11 +89,11 @@ def _state_text(state: Json) -> str:
 
 
 def clears(tool: Tool, plan: Plan, entity: Entity) -> bool:
-    """Whether a tool removes all records of others: its name has the plural, and it takes nothing but links."""
+    """Whether a tool removes many records: its name has the plural, and it takes links, or nothing that it needs."""
     fields = [entity.fields.get(rule.field) for rule in plan.filters.values()]
-    takes_links = all(field is not None and field.link is not None for field in fields)
-    is_many = plural(last_word(entity.name)) in words(tool.name)
-    return plan.verb == "delete" and plan.key is None and bool(fields) and takes_links and is_many
+    takes_links = bool(fields) and all(field is not None and field.link is not None for field in fields)
+    is_many = plural(last_word(entity.name)) in words(tool.name) and plan.verb == "delete" and plan.key is None
+    return is_many and (takes_links or plan.filters.keys().isdisjoint(required(tool.input_schema)))
 
 
 @dataclass(slots=True)

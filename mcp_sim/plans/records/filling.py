@@ -18,7 +18,7 @@ from mcp_sim.plans.records.figures import figure_beside_rows
 from mcp_sim.plans.records.projection import is_alias_of_key, projector
 from mcp_sim.plans.records.sentences import DONE, found_writer, sentence_writer
 from mcp_sim.plans.refusal import label, value_text
-from mcp_sim.types import Json, Observation, Record, Tool, ToolResult
+from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Domain
@@ -37,6 +37,7 @@ from mcp_sim.types.json_schema.shapes import (
 )
 from mcp_sim.types.lexicon.english import last_word, plural, snake, vocabulary, words
 from mcp_sim.types.plans import Envelope, Plan
+from mcp_sim.types.result_schemas import data_result
 
 _MANY = frozenset({"list", "search"})
 _EARLIER = re.compile(r"(?:previous|prior|former|old)_(.+)")
@@ -335,8 +336,7 @@ class Filler:
 
 def data_renderer(tool: Tool, fill: Fill) -> Render:
     """Return what renders a result as data: structured where the tool declares a schema."""
-    form = "json" if tool.output_schema is None else "structured"
-    return lambda facts: Observation(ToolResult(fill(facts), form=form))
+    return lambda facts: data_result(tool, fill(facts))
 
 
 def _places(envelope: Envelope) -> dict[str, Fill]:

@@ -36,6 +36,7 @@ Choose: TypeAlias = Callable[[Sequence[Row], datetime], "Row | None"]
 
 _NEXT, _CURRENT = terms("phrases.next"), terms("phrases.current")
 _COMING = ("start", "future")
+_LATEST = re.compile(r"\b(?:get|retrieve|load|read|show|fetch|return)s? (?:the )?(?:latest|last|newest|most recent)\b")
 
 
 def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
@@ -143,13 +144,14 @@ def parts_of(held: Json) -> list[Record]:
 
 
 def nearest_record(tool: Tool, entity: Entity) -> Choose:
-    """Compile the choice among the rows: by the words of the tool's name, else the first one.
+    """Compile the choice among the rows: by the words of the tool's name and description, else the first one.
 
     The next record is not done, and comes first of those that have not begun. The current one is under way.
     """
     parts = {*words(tool.name)}
     if parts.isdisjoint(_NEXT | _CURRENT):
-        return lambda rows, _now: rows[0] if rows else None
+        place = -1 if _LATEST.search(f"{snake(tool.name)} {tool.description.lower()}".replace("_", " ")) else 0
+        return lambda rows, _now: rows[place] if rows else None
     progress, starts_in = _progress_of(entity), _time_until(entity)
     is_next = not parts.isdisjoint(_NEXT)
 

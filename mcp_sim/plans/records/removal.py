@@ -84,17 +84,17 @@ def _selection(tool: Tool, plan: Plan, entity: Entity, domain: Domain) -> Select
 
 
 def _selection_by_parents(tool: Tool, plan: Plan, entity: Entity) -> Select:
-    """Compile the selection of all records that belong to those that a call names."""
+    """Compile the selection of all records that belong to those that a call names, or of all if it can name none."""
     matching = matching_rows(tool, plan, entity)
+    links = [path for path, rule in plan.filters.items() if entity.fields[rule.field].link is not None]
     parents = {path: filter_argument(tool, path, entity, rule) for path, rule in plan.filters.items()}
 
     def select(turn: Turn) -> Sequence[Row] | Observation:
         arguments = turn.call.arguments
         named = [(path, value) for path, fetch in parents.items() if is_given(value := fetch(arguments))]
-        if not named:  # `all` filters nothing, and must not delete the records of every parent
-            path = next(iter(parents))
-            return invalid(tool, path, None, f"{path} is required")
-        path, value = named[-1]
+        if not named and links:  # `all` filters nothing, and must not delete the records of every parent
+            return invalid(tool, links[0], None, f"{links[0]} is required")
+        path, value = named[-1] if named else (None, None)
         return matching(turn.view, arguments) or not_found(tool, entity.name, value, path)
 
     return select

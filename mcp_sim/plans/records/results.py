@@ -33,10 +33,9 @@ from mcp_sim.types.json_schema.shapes import (
     properties,
     schema_of,
 )
-from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.english import last_word, snake
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, text_place
+from mcp_sim.types.result_schemas import TEXT_NAMES, data_result, result_schema, text_place
 
 
 def result_renderer(tool: Tool, plan: Plan, domain: Domain) -> Render:
@@ -47,7 +46,7 @@ def result_renderer(tool: Tool, plan: Plan, domain: Domain) -> Render:
     if place is None:
         return _result(tool, plan, domain)
     render = _result(_undeclared(tool), plan, domain)
-    return lambda facts: _as_text(render(facts), place)
+    return lambda facts: data_result(tool, cast("ToolResult", render(facts).body).value, place)
 
 
 def _declared_result(tool: Tool, plan: Plan, domain: Domain) -> Render:
@@ -101,12 +100,6 @@ def _undeclared(tool: Tool) -> Tool:
     return replace(tool, definition={name: value for name, value in tool.definition.items() if name != "outputSchema"})
 
 
-def _as_text(observation: Observation, place: str) -> Observation:
-    """Return the result as a text in one property."""
-    value = cast("ToolResult", observation.body).value
-    return Observation(ToolResult({place: value if isinstance(value, str) else encode(value).decode()}))
-
-
 def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
     bare = tool.output_schema is None and example_of(tool, domain) is None
     if plan.verb == "create" and plan.each is None and returns_key(tool.description):
@@ -121,7 +114,7 @@ def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
     if bare and plan.envelope.key == "":
         return lambda facts: Observation(ToolResult(value_text(facts.key), form="text"))
     if bare and plan.envelope.shows.get(""):
-        return _bare_result(record_value(plan.envelope.shows[""]))
+        return _bare_result(tool, record_value(plan.envelope.shows[""]))
     fill = Filler(tool, plan, domain).filled(result_form(tool, plan, domain), "")
     asked = _asked_key(tool, plan, domain) if plan.verb == "create" and not _shows_fields(tool, domain) else None
     if asked is None:
@@ -165,20 +158,20 @@ def _key_alone(tool: Tool, plan: Plan, domain: Domain) -> Render | None:
     """Return what renders only the key, or None if the result is more than a text."""
     place, field = text_place(tool), domain.entities[plan.entity or ""].key
     if plan.envelope.text is not None:
-        return lambda facts: Observation(ToolResult({field: facts.key}, form="json"))
+        return lambda facts: data_result(tool, {field: facts.key})
     if tool.output_schema is None:
         return lambda facts: Observation(ToolResult(value_text(facts.key), form="text"))
     return None if place is None else lambda facts: Observation(ToolResult({place: value_text(facts.key)}))
 
 
-def _bare_result(fill: Fill) -> Render:
+def _bare_result(tool: Tool, fill: Fill) -> Render:
     """Return what renders a single field: texts as they are, other values as JSON, absent ones as an empty text."""
 
     def render(facts: Facts) -> Observation:
         value = fill(facts)
         if value is ABSENT or value is None:
             return Observation(ToolResult("", form="text"))
-        return Observation(ToolResult(value, form="text" if isinstance(value, str) else "json"))
+        return data_result(tool, value)
 
     return render
 

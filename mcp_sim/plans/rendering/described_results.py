@@ -9,13 +9,10 @@ from mcp_sim.types import Tool
 from mcp_sim.types.domain import Example
 from mcp_sim.types.result_schemas import mentions_data
 
-_PROSE = re.compile(
-    r"\b(human[- ]readable|markdown|formatted (?:string|text|list|output)|plain text|as text|(?:success|confirmation|"
-    r"status) (?:message|string)|a (?:message|sentence|string|text|summary))\b|\breturns?:?\s*\n?\s*str\b",
-    re.IGNORECASE,
-)
-_FOR_PEOPLE = re.compile(
-    r"\b(human[- ]readable|markdown|formatted (?:string|text|list|output)|plain text|as text)\b", re.IGNORECASE
+_FOR_PEOPLE = r"\b(?:human[- ]readable|markdown|formatted (?:string|text|list|output)|plain text|as text)\b"
+_PROSE = (
+    rf"{_FOR_PEOPLE}|\b(?:success|confirmation|status) (?:message|string)\b|\breturns?:?\s*\n?\s*str\b|"
+    r"\breturn(?:s|ing)?:?\s+(?:\w+ ){0,3}?a (?:\w+ ){0,2}?(?:message|sentence|string|text|summary)\b"
 )
 _LEAST_WORDED = 0.1
 """The least share of tools that must describe sentences: of 14 recorded servers, 9 answer in JSON, and a few of their
@@ -29,12 +26,12 @@ _KEY = re.compile(
 
 def is_prose(description: str) -> bool:
     """Whether a description says that the result is for people to read, not data."""
-    return bool(_PROSE.search(description)) and not mentions_data(description)
+    return re.search(_PROSE, description, re.IGNORECASE) is not None and not mentions_data(description)
 
 
 def is_for_people(description: str) -> bool:
     """Whether a tool renders something for people, whatever the other tools of its server do."""
-    return bool(_FOR_PEOPLE.search(description)) and not mentions_data(description)
+    return re.search(_FOR_PEOPLE, description, re.IGNORECASE) is not None and not mentions_data(description)
 
 
 def answers_in_prose(tools: Sequence[Tool], examples: Iterable[Example]) -> bool:

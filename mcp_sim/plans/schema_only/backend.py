@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 from mcp_sim.generate.invention import embedder, with_known_records
 from mcp_sim.generate.time_fields import Moment
@@ -38,14 +37,10 @@ from mcp_sim.types.json_schema.shapes import (
     schema_of,
 )
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import last_word, snake, words
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_schemas import MESSAGE_NAMES, TEXT_NAMES, result_schema, text_place
-
-Form: TypeAlias = Literal["json", "structured"]
-
+from mcp_sim.types.result_schemas import MESSAGE_NAMES, TEXT_NAMES, data_result, result_schema, text_place
 
 WithFacts: TypeAlias = Callable[[View, Json], Json]
 
@@ -84,7 +79,6 @@ class SchemaOnly(Backend):
         place = text_place(tool)
         if schema is None or place in MESSAGE_NAMES or _shows_nothing(schema):
             return _promised(tool, place, domain)
-        form = "json" if tool.output_schema is None else "structured"
         make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
         echo = _echoing({name: subschema for name, subschema in properties(schema).items() if name in asked})
         repeat = _with_given_facts(schema, domain)
@@ -99,7 +93,7 @@ class SchemaOnly(Backend):
             computed = digest(turn) if digest is not None else {}
             value = {**as_object(value), **computed} if computed else value
             is_guessed = counts_guesses(turn) or not {*properties(schema)} <= {*computed, *turn.call.arguments}
-            return Transition(Observation(ToolResult(value, form=form)), guessed=is_guessed)
+            return Transition(data_result(tool, value), guessed=is_guessed)
 
         return answer
 
@@ -116,7 +110,7 @@ def _computed(tool: Tool, usual: Answer) -> Answer:
         if number is None:
             return usual(turn, invent)
         if place is None:
-            return _result(str(number), None)
+            return Transition(data_result(tool, str(number)))
         value = next((value for value in (number, str(number)) if fitting_type(value, parts[place])), None)
         return usual(turn, invent) if value is None else Transition(Observation(ToolResult({place: value})))
 
@@ -137,30 +131,22 @@ def _promised(tool: Tool, place: str | None, domain: Domain) -> Answer:
     digest = described_sum(tool, {}, domain) or digest_of(tool, domain)
     is_data = place is None and tool.output_schema is not None
     is_text = not is_data and (tool.prose or (place or "result") not in TEXT_NAMES)
-    form: Form = "structured" if is_data else "json"
+    show = as_sentences if is_text else dict[str, Json]
     if digest is not None:
         counts_guesses = rests_on_guesses(tool, domain)
-        show = as_sentences if is_text else dict[str, Json]
-        return lambda turn, _invent: replace(_result(show(digest(turn)), place, form), guessed=counts_guesses(turn))
+        return lambda turn, _invent: Transition(
+            data_result(tool, show(digest(turn)), place), guessed=counts_guesses(turn)
+        )
     result = plausible_result(tool)
     if result is None:
         confirm = (acknowledgement if is_text else acknowledged_data)(tool.name, tool.description)
-        return lambda turn, _invent: _result(confirm(turn.call.arguments), place, form)
-    word = as_sentences if is_text else dict[str, Json]
-    return lambda turn, _invent: replace(_result(word(result(turn)), place, form), guessed=True)
+        return lambda turn, _invent: Transition(data_result(tool, confirm(turn.call.arguments), place))
+    return lambda turn, _invent: Transition(data_result(tool, show(result(turn)), place), guessed=True)
 
 
 def _shows_nothing(schema: Record) -> bool:
     """Whether a schema declares an object and none of its properties, as frameworks do for any mapping."""
     return main_type(schema) == "object" and is_open(schema) and not required(schema) and not map_of(schema)
-
-
-def _result(value: str | Record, place: str | None, form: Form = "json") -> Transition:
-    """Return a text or data as the whole result, or as the text in its only property."""
-    if place is not None:
-        text = value if isinstance(value, str) else encode(value).decode()
-        return Transition(Observation(ToolResult({place: text})))
-    return Transition(Observation(ToolResult(value, form="text" if isinstance(value, str) else form)))
 
 
 def _schema(tool: Tool, domain: Domain) -> Record | None:

@@ -152,12 +152,9 @@ class _About:
                 return self._makers[name](chance, record, self._moment)
 
     def _text(self, chance: Chance) -> str:
-        sentences = word_list("pages", "sentences")
-        first = chance.below(len(sentences))
-        more = [sentence for sentence in sentences if "{}" not in sentence]
+        sentences = [sentence for sentence in word_list("pages", "sentences") if "{}" in sentence]
         topic = f'The answer to "{self._topic}"' if self._topic.endswith("?") else self._topic
-        topic = topic[:1].upper() + topic[1:]
-        return " ".join((sentences[0].format(topic), more[first % len(more)], more[(first + 1) % len(more)]))
+        return sentences[chance.below(len(sentences))].format(topic[:1].upper() + topic[1:])
 
     def _title(self, at: int) -> str:
         titles = word_list("pages", "titles")

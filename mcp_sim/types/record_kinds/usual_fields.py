@@ -130,7 +130,7 @@ def _listed_names(text: str) -> Iterator[str]:
     """Yield the names in a list, up to the first part that is not a name."""
     for piece in re.split(r",\s*(?:and\s+|or\s+)?|\s+and\s+|\s*&\s*|\s+plus\s+", _BEGIN.sub("", text)):
         bare = _ARTICLES.sub("", _END.split(piece)[0].strip(" \"'`*-"))
-        if _NAME.fullmatch(bare) and bare not in _data()["forms"]:
+        if _NAME.fullmatch(bare) and bare not in _data()["forms"] and not bare.startswith("not "):
             yield snake(re.sub(r"[ -]", "_", bare.removesuffix(" etc")))
         if _END.search(piece):
             return

@@ -36,6 +36,7 @@ from mcp_sim.types.plans import Filter, Plan
         ("set_status", "update", "status"),
         ("close_ticket", "update", "ticket"),
         ("weather_forecast", "unknown", "weather_forecast"),
+        ("calculate_reserve", "unknown", "calculate_reserve"),
     ],
 )
 def test_a_name_is_parsed_into_verb_and_noun(name: str, verb: str, noun: str) -> None:

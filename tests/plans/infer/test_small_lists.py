@@ -98,3 +98,60 @@ async def test_the_history_of_a_record_is_that_of_one(tmp_path: Path, noun: str,
     _, shown, unknown = await answers(tmp_path, tools, *calls, (f"get_{noun}_history", {key: "beta"}))
     assert value(shown)["title"] == "Blue"
     assert refused(unknown)
+
+
+@pytest.mark.parametrize(("noun", "source", "record"), [("entry", "log", "meal"), ("note", "add", "memo")])
+async def test_an_id_is_that_of_the_tool_that_its_description_mentions(
+    tmp_path: Path, noun: str, source: str, record: str
+) -> None:
+    key = f"{noun}_id"
+    described = {key: {"type": "integer", "description": f"The ID (from {source}_{record} or get_{record}_log)"}}
+    tools = [
+        tool(f"{source}_{record}", {"name": STRING}, "name"),
+        tool(f"update_{noun}", {**described, "name": STRING}, key),
+        tool(f"delete_{noun}", described, key),
+        tool(f"get_{record}_log", {}),
+    ]
+    made, changed, listed = await answers(
+        tmp_path,
+        tools,
+        (f"{source}_{record}", {"name": "first"}),
+        (f"update_{noun}", {key: 21, "name": "second"}),
+        (f"get_{record}_log", {}),
+    )
+    assert value(made)[key] == 21
+    assert value(changed)["name"] == "second"
+    assert {"id": 21, "name": "second"}.items() <= value(listed)["entries" if noun == "entry" else f"{noun}s"][
+        -1
+    ].items()
+
+
+async def test_the_id_of_a_record_is_not_the_key_of_another_that_is_read_by_it(tmp_path: Path) -> None:
+    named = {"risk_id": STRING}
+    tools = [
+        tool("add_risk", {"name": STRING}, "name"),
+        tool("create_mitigation_plan", named, "risk_id"),
+        tool("get_mitigation_progress", named, "risk_id"),
+        tool("update_risk_status", {**named, "status": STRING}, "risk_id"),
+    ]
+    closed = {"risk_id": "risk_00021", "status": "closed"}
+    *_, changed = await answers(tmp_path, tools, ("add_risk", {"name": "hail"}), ("update_risk_status", closed))
+    assert value(changed)["name"] == "hail"
+
+
+@pytest.mark.parametrize("noun", ["checkpoint", "backup"])
+async def test_a_tool_that_needs_no_argument_removes_all_records(tmp_path: Path, noun: str) -> None:
+    optional = {"folder": STRING}
+    tools = [
+        tool(f"save_{noun}", {"plan": STRING, **optional}, "plan"),
+        tool(f"get_{noun}", optional, description=f"Get the latest {noun}."),
+        tool(f"list_{noun}s", optional),
+        tool(f"clear_{noun}s", optional, description=f"Delete all {noun}s."),
+    ]
+    saved = [(f"save_{noun}", {"plan": plan}) for plan in ("first", "second")]
+    *_, latest, cleared, listed = await answers(
+        tmp_path, tools, *saved, (f"get_{noun}", {}), (f"clear_{noun}s", {}), (f"list_{noun}s", {})
+    )
+    assert value(latest)["plan"] == "second"
+    assert not refused(cleared)
+    assert value(listed)[f"{noun}s"] == []
