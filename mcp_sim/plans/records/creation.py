@@ -194,13 +194,13 @@ def implied_links(entity: Entity, domain: Domain) -> Imply:
         implied = dict(values)
         for link in shared:
             if link.field not in implied and implied.get(link.link) is not None:
-                value = (turn.view.get(link.target, implied[link.link]) or {}).get(link.theirs)
-                implied |= {} if value is None else {link.field: value}
+                key = (turn.view.get(link.target, implied[link.link]) or {}).get(link.theirs)
+                if key and turn.view.get(entity.fields[link.field].link or "", key):
+                    implied[link.field] = key
         for link in chosen:
             if link.link not in implied and implied.get(link.field) is not None:
-                rows = turn.view.find(link.target, link.theirs, implied[link.field])
-                keys = [key for key, _ in islice(rows, MOST_LINK_CANDIDATES)]
-                if keys:
+                rows = islice(turn.view.find(link.target, link.theirs, implied[link.field]), MOST_LINK_CANDIDATES)
+                if keys := [key for key, _ in rows]:
                     implied[link.link] = invent.choose_reference(turn, entity.name, link.link, link.target, keys)
         return implied
 
