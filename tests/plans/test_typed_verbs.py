@@ -309,3 +309,26 @@ async def test_lines_cost_what_the_records_that_they_name_cost(tmp_path: Path) -
         order = await answered(world, "place_order", lines=[{"show_id": key, "quantity": 3}])
         assert order["lines"] == [{"show_id": key, "quantity": 3, "unit_price": 9.5, "line_total": 28.5}]
         assert order["total"] == 28.5
+
+
+PLOT = {"id": TEXT, "garden_id": TEXT, "status": STATES, "beds_planned": WHOLE}
+PLOTS = [
+    tool("create_garden", needed="name", name=TEXT, output=thing(id=TEXT, name=TEXT)),
+    tool("create_plot", needed="garden_id", garden_id=TEXT, output=thing(**PLOT)),
+    tool("get_plot", needed="plot_id", plot_id=TEXT, output=thing(**PLOT)),
+    tool("move_plot", needed="plot_id to_garden_id", plot_id=TEXT, to_garden_id=TEXT, output=thing(**PLOT)),
+    tool("judge_plot", needed="plot_id verdict", plot_id=TEXT, verdict={**STATES, "enum": ["held", "approved"]},
+         output=thing(**PLOT)),
+    tool("allot_beds", needed="plot_id beds", plot_id=TEXT, beds=WHOLE, output=thing(**PLOT)),
+]  # fmt: skip
+
+
+async def test_arguments_of_other_names_set_the_only_field_that_they_can_mean(tmp_path: Path) -> None:
+    async with simulator(tmp_path, PLOTS).open() as world:
+        first, second = [(await answered(world, "create_garden", name=name))["id"] for name in ("N", "S")]
+        key = (await answered(world, "create_plot", garden_id=first))["id"]
+        await answered(world, "move_plot", plot_id=key, to_garden_id=second)
+        await answered(world, "judge_plot", plot_id=key, verdict="approved")
+        await answered(world, "allot_beds", plot_id=key, beds=4)
+        shown = await answered(world, "get_plot", plot_id=key)
+        assert shown == {"id": key, "garden_id": second, "status": "approved", "beds_planned": 4}

@@ -7,7 +7,7 @@ show, of writes before reads. Then each tool gets its roles once.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from mcp_sim.plans.infer.arguments import (
@@ -30,8 +30,8 @@ from mcp_sim.plans.infer.states import find_described_state, find_flags
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import main_type, properties, required
-from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake
+from mcp_sim.types.json_schema.shapes import constants, main_type, properties, required
+from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
 
@@ -43,6 +43,7 @@ _SOURCES, _TARGETS = terms("arguments.source"), terms("arguments.target")
 _CHANGE_TIME = re.compile(r"(last_)?(updated|modified|changed|edited)_(at|on|date|time)|(date|time)_(updated|modified)")
 """The time of the last change, which servers write themselves, whatever a caller sends back."""
 _IDS = frozenset({"id", "uid", "uuid"})
+_NUMBERS = frozenset({"integer", "number"})
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
 _DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of pages",))
 _NO_PAGING = Paging()
@@ -255,6 +256,7 @@ def _with_sets(
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
         sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
+    sets |= _nearest_fields(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "update" else {}
     pair = named_value(_split(kept, sets)[1], known.entity) if features.verb == "update" else None
     sets |= {pair[1]: "*"} if pair is not None else {}
     rest = _split(kept, {*sets, *(pair or ())})[1].items()
@@ -282,6 +284,25 @@ def _copied(features: ToolFeatures, known: KnownFields) -> tuple[str | None, str
     return (key if score > 1 else None), None
 
 
+def _nearest_fields(arguments: Mapping[str, Record], known: KnownFields, taken: Collection[str]) -> dict[str, str]:
+    """Return the only field that each argument of an update can mean: `public_level` of `public`."""
+    fields = {name: known.named[name] for name in known.named if known.named[name].name not in {*taken, known.key}}
+    near = {
+        path: [field.name for name, field in fields.items() if _is_near(last_name(path), schema, name, field)]
+        for path, schema in arguments.items()
+    }
+    return {path: names[0] for path, names in near.items() if len(names) == 1}
+
+
+def _is_near(argument: str, schema: Record, name: str, field: Field) -> bool:
+    """Whether an argument may mean a field of another name: a `decision` with choices of `status`, `to_room_id`."""
+    if constants(schema):
+        return len(constants(schema)) > 1 and {*map(str, constants(schema))} <= {*map(str, constants(field.schema))}
+    asked, kinds = words(argument), {main_type(schema), main_type(field.schema)}
+    is_target = asked[:1] == ("to",) and words(name) == asked[1:]
+    return len(kinds) == 1 and (is_target or (kinds <= _NUMBERS and {*asked} < {*words(name)}))
+
+
 def _changed_number(
     arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields, taken: Container[str]
 ) -> dict[str, str]:
@@ -292,7 +313,7 @@ def _changed_number(
     changes = [path for path in arguments if features.calculates(path) is not None]
     shown = {*map(snake, properties(features.shape) or properties(features.output))}
     numbers = [field.name for name, field in known.named.items()
-               if main_type(field.schema) in {"integer", "number"} and field.name not in taken
+               if main_type(field.schema) in _NUMBERS and field.name not in taken
                and name != snake(known.key) and (name in shown or not shown)]  # fmt: skip
     return {changes[0]: numbers[0]} if len(changes) == len(numbers) == 1 else {}
 
