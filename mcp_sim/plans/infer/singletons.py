@@ -14,7 +14,7 @@ from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import at, map_of, properties, required
+from mcp_sim.types.json_schema.shapes import at, is_rows, map_of, properties, required
 from mcp_sim.types.lexicon.english import last_word, noun_of_id, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
 
@@ -129,12 +129,23 @@ def _is_singleton(noun: Words, uses: Sequence[_Use], others: AbstractSet[Words])
     """Whether all tools of a noun get or set it, and none takes a key."""
     if not _is_entity(noun, others):
         return False
+    if _is_list(uses):
+        return True
     gets = [use for use in uses if _is_getter(use)]
     sets = [use for use in uses if use.parsed.verb == "update" and use.arguments]
     takes_id = any(last_word(argument) in {"id", "ids"} for use in uses for argument in use.arguments)
     if not gets or len(gets) + len(sets) < len(uses) or takes_id:
         return False
     return bool(sets or not any(getter.arguments for getter in gets))
+
+
+def _is_list(uses: Sequence[_Use]) -> bool:
+    """Whether one tool writes a whole list of objects, and others only read all of it: `set_todos(todos)`."""
+    writes = [use for use in uses if use.parsed.word in _REPLACING]
+    others = [use for use in uses if use.parsed.word not in _REPLACING]
+    are_reads = all(use.parsed.verb in {"get", "list"} and not use.arguments for use in others)
+    lists = [is_rows(schema) for use in writes for schema in use.arguments.values()]
+    return are_reads and lists == [True]
 
 
 def _is_entity(noun: Words, others: AbstractSet[Words]) -> bool:
