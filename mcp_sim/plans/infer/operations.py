@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from mcp_sim.plans.infer.names import Words, last_segment, parse_name
+from mcp_sim.plans.infer.verbs import TRANSITIONS
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import constants, main_type, properties, required
 from mcp_sim.types.lexicon.english import participle, plural, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
@@ -20,7 +22,7 @@ _CHOOSERS, _TOOL_WORDS = terms("arguments.chooser"), terms("phrases.tool_words")
 _READ_ARGUMENTS = terms(
     *(f"arguments.{kind}" for kind in ("query", "limit", "offset", "page", "cursor", "sort", "order"))
 ) - terms("fields.naming")
-_AGREEING, _REFUSAL = terms("verbs.agreeing"), "reject"
+_AGREEING, _REFUSAL, _STATES = terms("verbs.agreeing"), "reject", terms("fields.state")
 _MIN_VERBS = 2
 """Number of choices that must be verbs of records. One such word, such as `list`, is also the name of a format."""
 
@@ -86,6 +88,9 @@ def _find_answer(tool: Tool, flags: Container[str]) -> str | None:
 
 def _find_choice(tool: Tool) -> tuple[str, list[str]]:
     """Return the argument that chooses an operation, and its values. '' if the name of the tool has a verb."""
+    decision = next(_decisions(tool), None)
+    if decision is not None:
+        return decision
     if parse_name(_noun_of(tool)).sure:
         return "", []
     for name, schema in properties(tool.input_schema).items():
@@ -104,6 +109,26 @@ def _choices(name: str, schema: Record, tool: Tool) -> list[Json]:
     return choices_of(schema) or choices_of({"description": listed})
 
 
+def _decisions(tool: Tool) -> Iterator[tuple[str, list[str]]]:
+    """Yield the required arguments whose values all change a state: `approve` or `reject` in `review_claim`.
+
+    They are verbs that do, or those of the states that the result shows: `waive` with the status `waived`.
+    """
+    shown = {snake(str(state)) for state in _states_in(expanded(tool.output_schema or {}))}
+    needed = required(tool.input_schema)
+    for name, schema in properties(tool.input_schema).items():
+        values = choices_of(schema) if name in needed else []
+        texts = [value for value in values if isinstance(value, str)]
+        verbs = [text for text in texts if text in TRANSITIONS or participle(text) in shown]
+        if len(verbs) == len(values) >= _MIN_VERBS:
+            yield name, verbs
+
+
+def _states_in(schema: Record) -> Iterator[Json]:
+    for name, inner in properties(schema).items():
+        yield from constants(inner) if snake(name) in _STATES else _states_in(inner)
+
+
 def _noun_of(tool: Tool, *, is_decided: bool = False) -> Words:
     parts = tuple(word for word in words(last_segment(tool.name)) if word not in _TOOL_WORDS)
     decided = parts[2:] if parts[1:2] == ("to",) else parts[1:]  # `respond_to_offer`
@@ -112,7 +137,7 @@ def _noun_of(tool: Tool, *, is_decided: bool = False) -> Words:
 
 def _make_variant(tool: Tool, argument: str, act: str, value: str) -> Tool:
     """Return the tool as if it had only this operation: writes take no query, and new records no optional id."""
-    schema, noun = tool.input_schema, _noun_of(tool, is_decided=value != act)
+    schema, noun = tool.input_schema, _noun_of(tool, is_decided=value != act or any(_decisions(tool)))
     verb = parse_name(words(act)).verb
     entity = singular_phrase(noun)
     ids = {"id", f"{entity}_id", f"{entity.rsplit('_', 1)[-1]}_id"} if verb == "create" else set[str]()

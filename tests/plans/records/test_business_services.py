@@ -52,12 +52,26 @@ def with_status(noun: str) -> tuple[Json, list[Json]]:
 
 
 @pytest.mark.parametrize(("noun", "label"), WORDS)
-async def test_what_a_verb_leads_to_is_the_state(tmp_path: Path, noun: str, label: str) -> None:
+@pytest.mark.parametrize(
+    ("act", "arguments", "status"),
+    [
+        ("stop_{}", {}, "stopped"), ("review_{}", {"decision": "approve"}, "approved"),
+        ("review_{}", {"decision": "reject"}, "rejected"), ("settle_{}", {"action": "waive"}, "waived"),
+        ("settle_{}", {"action": "pay"}, "paid"),
+    ],
+)  # fmt: skip
+async def test_what_a_call_decides_is_the_state(
+    tmp_path: Path, noun: str, label: str, act: str, arguments: Json, status: str
+) -> None:
     record, tools = with_status(noun)
-    async with serve(tmp_path, *tools, typed(record, f"stop_{noun}", f"{noun}_id")) as sim, sim.open() as world:
+    choices = {"decision": ["approve", "reject"], "action": ["pay", "waive"]}
+    parts = {name: {"type": "string", "enum": choices[name]} for name in arguments}
+    changing = typed(record, act.format(noun), f"{noun}_id", *parts)
+    changing["inputSchema"]["properties"] |= parts
+    async with serve(tmp_path, *tools, changing) as sim, sim.open() as world:
         key = value(await world.call(f"create_{noun}", {"label": label}))[f"{noun}_id"]
-        changed = value(await world.call(f"stop_{noun}", {f"{noun}_id": key}))
-        assert changed["status"] == "stopped"
+        changed = value(await world.call(changing["name"], {f"{noun}_id": key, **arguments}))
+        assert changed["status"] == status
         assert not is_guessed(world)
         assert value(await world.call(f"get_{noun}", {f"{noun}_id": key})) == changed
         assert not value(await world.call(f"list_{noun}s", {"label": label, "active_only": True}))[f"{noun}s"]
