@@ -24,7 +24,7 @@ from mcp_sim.plans.infer.verbs import STATES, STRONG, WEAK
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
 from mcp_sim.types.lexicon.english import last_word, noun_of_id, participle, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import groups, table, terms
 from mcp_sim.types.plans import Basis, Source
@@ -115,12 +115,14 @@ class ToolFacts:
 class ServerFacts:
     """What is known of all tools: the entities of their nouns, those that tools create, and the declared ones.
 
-    `once` are the nouns that only one tool has, `identified` those with ids.
+    `once` are the nouns that only one tool has, `identified` those with ids, `entered` those that tools only add and
+    remove.
     """
 
     nouns: Mapping[Words, str]
     once: frozenset[Words]
     identified: frozenset[str]
+    entered: frozenset[Words]
     made: frozenset[str]
     shown: frozenset[str]
     declared: Mapping[str, Entity]
@@ -149,8 +151,9 @@ class ServerFacts:
         counts = Counter(parsed.noun for parsed in named)
         nouns = dict(zip(counts, map("_".join, counts), strict=True)) | {words(name): name for name in declared}
         once = {noun for noun, count in counts.items() if count == 1} - {*map(words, declared)}
+        entered = counts.keys() - {name.noun for name in named if name.word not in _ENTERING} - {*map(words, declared)}
         ids = frozenset(noun_of_id(snake(name)) for facts in tools for name in properties(facts.input))
-        known = nouns, frozenset(once), ids, *_made_and_shown(named), declared, given
+        known = nouns, frozenset(once), ids, frozenset(entered), *_made_and_shown(named), declared, given
         again = [facts for facts in tools if facts.parsed.noun not in once]
         shapes = _unique(_shapes(tools)) | _unique(_shapes(again))  # `search_catalogue` shows books like `get_book`
         return ServerFacts(*known, shapes, _unique(_keys(tools)), _unique(_sources(tools)))
@@ -352,9 +355,11 @@ def _is_about(noun: Words, entity: Words) -> bool:
 
 
 def _part_of_noun(facts: ToolFacts, server: ServerFacts) -> Words:
-    """Return the noun without a field at its end: `order` of `order_status`."""
+    """Return the noun without a field at its end, or a state before it: `order` of `order_status`, `open_orders`."""
     noun = facts.parsed.noun
     is_whole = "_".join(noun) in server.declared or "_".join(noun) in server.identified
+    if facts.parsed.verb == "list" and not is_whole and noun[:1] and noun[0] in STATES and noun[1:] in server.nouns:
+        return noun[1:]
     shortens = facts.parsed.verb in {"update", "get"} and not is_whole
     return noun[:-1] if shortens and len(noun) > 1 and noun[-1] in _ATTRIBUTES else noun
 
@@ -383,6 +388,22 @@ def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
     if facts.parsed.verb not in {"update", "get"} or "_".join(noun) in keys | server.declared.keys():
         return None
     return next((nouns[first] for first in first_nouns(noun) if first in nouns and nouns[first] in keys), None)
+
+
+def _holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose id is required, if the noun is a value: `task` of `add_label(task_id, label)`.
+
+    No tool lists labels or does anything else with them, nor has the result an id beside that of the task.
+    """
+    names = {form for name in map(snake, properties(facts.input)) for form in (singular(name), noun_of_id(name))}
+    if facts.parsed.noun not in server.entered or "_".join(facts.parsed.noun) not in names:
+        return None
+    ids = [name for name in map(snake, required_among(properties(facts.input), facts.input)) if noun_of_id(name)]
+    shown = record_shape(facts.output)
+    if not shown.isdisjoint(ids) and "id" in shown:
+        return None
+    nouns = (words(noun_of_id(name)) for name in ids if words(noun_of_id(name)) != facts.parsed.noun)
+    return next((server.nouns[noun] for noun in nouns if noun in server.nouns), None)
 
 
 def _keyed(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -446,6 +467,7 @@ _ENTITY_READERS = (
     (_declared_in_noun, "its name has a declared entity"),
     (_second_noun, "its name has two entities, and ends with this one"),
     (_whole_with_key, "its name begins with it, and an argument is its key"),
+    (_holder_of_value, "its id is required, and the noun of the name is only a value"),
     (_keyed, "other tools get such records by this argument"),
     (_with_shown_fields, "given records have the fields that it takes and shows"),
     (_whole_noun, "it is the noun of its name"),
@@ -556,9 +578,12 @@ def _have_states(server: ServerFacts, entity: str) -> bool:
 
 
 def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
-    """Yield evidence where given records cannot be changed as a verb says: a call without a state is removed."""
+    """Yield evidence where a record is not what a verb is about, or given records cannot be changed as it says.
+
+    A value enters a list of a record; a call without a state is removed.
+    """
     parsed, given = facts.parsed, server.given.entities.get(entity)
-    if parsed.word in _ENTERING and _holder_of_list(facts, server) == entity:
+    if parsed.word in _ENTERING and entity in {_holder_of_list(facts, server), _holder_of_value(facts, server)}:
         yield facts.evidence("verb", parsed.verb, -0.1, f"it is not about a {entity} alone")
         yield facts.evidence("verb", "update", 0.75, f"it changes a list of a {entity}")
     if given is None or given.singleton or parsed.verb not in {"update", "create", "unknown"}:

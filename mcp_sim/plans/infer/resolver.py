@@ -16,7 +16,7 @@ from mcp_sim.plans.infer.keys import noun_of_key
 from mcp_sim.plans.infer.names import noun_spans
 from mcp_sim.plans.infer.plan_evidence import PlanFacts, read_plan, read_recordless
 from mcp_sim.plans.infer.roles import Roles
-from mcp_sim.plans.infer.states import MAX_ROWS, find_target_state, find_toggled
+from mcp_sim.plans.infer.states import MAX_ROWS, find_listed_state, find_target_state, find_toggled
 from mcp_sim.plans.infer.verbs import INSPECTION_VERBS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
@@ -185,7 +185,9 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
         copies=roles.key if is_copy else None,
         sets=roles.sets,
         how={**_write_modes(features, roles, entity), **how},
-        fixed={**find_target_state(features, entity, rows), **fixed} if is_update else {},
+        fixed={**find_target_state(features, entity, rows), **fixed}
+        if is_update
+        else find_listed_state(features, entity, rows),
         if_exists="update" if features.is_upsert else "refuse",
         holder=roles.holder,
         filters=roles.filters,

@@ -21,6 +21,9 @@ from mcp_sim.types.plans import How
 
 _STATES, _INITIAL, _PREVIOUS = terms("fields.state"), ordered("states.initial"), table("states.previous")
 _STATES_AFTER, _OPPOSITES = groups("states.after"), table("verbs.opposites")
+_FINAL = frozenset(
+    state for verb in terms("verbs.finishing") for state in (TRANSITIONS[verb], *_STATES_AFTER.get(verb, ()))
+)
 _TOGGLING = terms("verbs.toggling")
 _SAID_STATE = re.compile(r"\bas (?:being )?(\w+)")
 _SAMPLE_SIZE = 200  # a few states repeat; more rows show no others and cost time at start
@@ -136,6 +139,28 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     said = _SAID_STATE.search(features.tool.description.lower())
     state = _find_state(word, status, said[1] if said else "", field, rows)
     return {} if state is None else {name: state}
+
+
+def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
+    """Return the flag or the states of the records that a tool like `list_open_tasks` lists, if some have it."""
+    word = next(iter(features.parsed.noun), "")
+    if features.verb != "list" or word not in STATES or word in words(entity.name):
+        return {}
+    flags = {snake(name).removeprefix("is_"): name for name, field in entity.fields.items()
+             if main_type(field.schema) == "boolean"}  # fmt: skip
+    alike = {word}.union(*(states for states in map(frozenset, _STATES_AFTER.values()) if word in states))
+    if flag := next((flags[name] for name in flags if name in alike), None):
+        return {flag: True}
+    for name, field in entity.fields.items():
+        if snake(name) in _STATES:
+            held = (row[name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(name), str))
+            states = [str(state) for state in dict.fromkeys((*choices_of(field.schema), *held))]
+            unfinished = [state for state in states if snake(state) not in _FINAL]
+            waiting = _initial_states(field, rows)[:1] if word == "pending" else unfinished if word == "open" else []
+            exact, near = ([state for state in states if snake(state) in names] for names in ({word}, alike))
+            listed = exact or waiting or near[:1]
+            return {name: listed[0] if len(listed) == 1 else listed} if listed else {}
+    return {}
 
 
 def _held_state(entity: Entity, status: str | None, rows: Sequence[Record]) -> str | None:

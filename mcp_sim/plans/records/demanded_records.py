@@ -325,6 +325,7 @@ def wanted_values(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Record], 
     rules = [(filter_argument(tool, name, entity, rule), rule) for name, rule in plan.filters.items()]
     query, parse_terms = query_argument(plan), term_parser(entity)
     fixed = dict(plan.fixed) if plan.verb in {"list", "search"} else {}
+    fixed = {name: as_list(value)[0] if isinstance(value, list) else value for name, value in fixed.items()}
     timed = [(name, time_meaning(name, known.schema)) for name, known in entity.fields.items()]
     start, end = (next((name for name, held in timed if held == meaning), None) for meaning in ("start", "end"))
 

@@ -172,8 +172,8 @@ def matching_rows(
     indexed.sort(key=lambda entry: _spread(entity, entry[1]))
     tested = [(fetch, rule, test_maker(rule)) for fetch, rule in rules if (fetch, rule.field) not in indexed]
     fixed: Record = dict(plan.fixed) if plan.verb in {"list", "search"} else {}
-    always = [(field, value) for field, value in fixed.items() if value is not False]
-    unset = [_is_unset(field) for field, value in fixed.items() if value is False]
+    always = [(field, value) for field, value in fixed.items() if value is not False and not isinstance(value, list)]
+    fixed_sets = [_fixed_test(field, value) for field, value in fixed.items() if (field, value) not in always]
     name, query, parse_terms = entity.name, query_argument(plan), term_parser(entity)
     searched = text_fields(entity) if plan.query is not None else ()
 
@@ -190,7 +190,7 @@ def matching_rows(
         bounds = [bound for bound, _, _ in bounded if bound is not None]
         tests = [maker(value) for bound, value, maker in bounded if bound is None]
         parsed = parse_terms(query(arguments))
-        tests += [*spans.values(), *parsed.tests, *unset]
+        tests += [*spans.values(), *parsed.tests, *fixed_sets]
         indexed_words = () if any_field else parsed.words
         if parsed.unwanted or len(indexed_words) < len(parsed.words):
             tests.append(_text_test(parsed.words if any_field else (), parsed.unwanted, text_of))
@@ -249,12 +249,14 @@ def _holds_value(field: str, value: Json) -> Test:
 
 def fixed_tests(plan: Plan) -> list[Test]:
     """Return the tests that a list applies to every call."""
-    return [_is_unset(field) if value is False else _holds_value(field, value) for field, value in plan.fixed.items()]
+    return [_fixed_test(field, value) for field, value in plan.fixed.items()]
 
 
-def _is_unset(field: str) -> Test:
-    """Return a test that a flag is not true. The flag may be absent."""
-    return lambda record: record.get(field) is not True
+def _fixed_test(field: str, value: Json) -> Test:
+    """Return a test that a field has a value or one of several. A flag that must be false may be absent."""
+    if value is False:
+        return lambda record: record.get(field) is not True
+    return _any_of(field, as_list(value)) if isinstance(value, list) else _holds_value(field, value)
 
 
 def filter_argument(tool: Tool, name: str, entity: Entity, rule: Filter) -> Fetch:

@@ -25,6 +25,18 @@ def spec(*tools: Json) -> str:
 TASKS = (tool("create_task", "title", project_id=TEXT), tool("get_task", "task_id"), tool("list_tasks"))
 
 
+async def test_values_that_only_enter_records_are_lists_of_the_record(tmp_path: Path) -> None:
+    tools = spec(*TASKS, tool("add_label", "task_id", "label"), tool("remove_label", "task_id", "label"))
+    async with service(tmp_path, tools, "records: {task: 3}") as sim, sim.open() as world:
+        task = value(await world.call("create_task", {"title": "Paint"}))["id"]
+        for label in ("urgent", "blue"):
+            await world.call("add_label", {"task_id": task, "label": label})
+        assert value(await world.call("get_task", {"task_id": task}))["labels"] == ["urgent", "blue"]
+        value(await world.call("remove_label", {"task_id": task, "label": "urgent"}))
+        assert value(await world.call("get_task", {"task_id": task}))["labels"] == ["blue"]
+        assert "no" in message(await world.call("remove_label", {"task_id": task, "label": "urgent"}))
+
+
 async def test_values_with_tools_of_their_own_are_records(tmp_path: Path) -> None:
     tools = spec(*TASKS, tool("add_label", "task_id", "label"), tool("list_labels"))
     async with service(tmp_path, tools, "records: {task: 3}") as sim, sim.open() as world:

@@ -16,6 +16,43 @@ Json = Any
 STATES = {"type": "string", "enum": ["open", "active", "completed"]}
 
 
+@pytest.mark.parametrize("noun", ["task", "loan", "ticket"])
+@pytest.mark.parametrize("state", STATES["enum"])
+async def test_a_state_before_the_noun_lists_the_records_in_it(tmp_path: Path, noun: str, state: str) -> None:
+    tools = [
+        tool(f"create_{noun}", {"title": STRING, "status": STATES}, "title", "status"),
+        tool(f"list_{state}_{noun}s", {}),
+    ]
+    creates = [(f"create_{noun}", {"title": each, "status": each}) for each in STATES["enum"]]
+    *_, listed = await answers(tmp_path, tools, *creates, (f"list_{state}_{noun}s", {}))
+    rows = value(listed)[f"{noun}s"]
+    assert {row["status"] for row in rows} == {state}
+    assert {row["title"] for row in rows} & {*STATES["enum"]} == {state}
+
+
+@pytest.mark.parametrize(
+    ("word", "states", "listed"),
+    [
+        ("open", ["todo", "doing", "done", "cancelled"], {"todo", "doing"}),
+        ("open", ["new", "active", "resolved", "closed"], {"new", "active"}),
+        ("pending", ["submitted", "approved", "rejected"], {"submitted"}),
+    ],
+)
+async def test_a_state_that_records_lack_lists_those_that_are_not_finished(
+    tmp_path: Path, word: str, states: list[str], listed: set[str]
+) -> None:
+    schema = {"type": "string", "enum": states}
+    tools = [
+        tool("create_ticket", {"title": STRING, "status": schema}, "title", "status"),
+        tool(f"list_{word}_tickets", {}),
+    ]
+    creates = [("create_ticket", {"title": each, "status": each}) for each in states]
+    *_, answer = await answers(tmp_path, tools, *creates, (f"list_{word}_tickets", {}))
+    rows = value(answer)["tickets"]
+    assert {row["title"] for row in rows} >= listed
+    assert {row["status"] for row in rows} == listed
+
+
 def test_a_state_alone_lists_records_of_the_only_entity() -> None:
     tools = domain(
         tool("create_task", {"title": STRING}, "title"),
