@@ -19,7 +19,8 @@ from typing import Any
 
 from support.library_stores import new_store
 
-from mcp_sim.generate.fiction import Fiction, invent, questions, read_theme, shipped_themes
+from mcp_sim.generate.fiction.theme import read_theme, shipped_themes
+from mcp_sim.generate.fiction.world import Fiction, invent, questions
 from mcp_sim.libraries.search import Search, snippet, words_of
 from mcp_sim.libraries.search.pages import shown_values
 

@@ -1,4 +1,4 @@
 """Faults: perturbations, triggers, their compilation and intensity.
 
-Imports `backends` and every package below it. Perturbations and triggers do not import each other.
+May import `programs` and everything below it. Perturbations and triggers do not import each other.
 """

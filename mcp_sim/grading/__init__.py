@@ -1,4 +1,4 @@
 """Grading: expectations and their verdicts.
 
-Imports `mcp_sim.types`, and `mcp_sim.world.cel` for expressions.
+May import `faults`, `models` and everything below them.
 """

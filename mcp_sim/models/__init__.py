@@ -1,4 +1,4 @@
 """World models: the built-in one, language models, generated worlds, and evaluation.
 
-Imports `backends` and every package below it. Only this package imports the openai package.
+May import `programs` and everything below it. Only this package imports the openai package.
 """

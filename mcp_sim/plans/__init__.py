@@ -1,4 +1,5 @@
-"""Backends: kinds of store that tools work on, one package each, and what they share.
+"""Answer tools by plans: what each tool does to which records, as declared or inferred.
 
-Imports `types`, `world`, `spec`, `infer` and `generate`.
+`infer` makes the plans of a list of tools. `records` and `schema_only` are the backends, which compile the answers to
+a plan; `rendering` lays results out. May import `types`, `world`, `spec`, `libraries` and `generate`.
 """

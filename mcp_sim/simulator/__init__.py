@@ -1,4 +1,4 @@
 """The simulator: compile documents, open worlds, answer calls, save worlds, explain faults.
 
-Imports every package except `server` and `cli`.
+May import `grading` and everything below it.
 """
