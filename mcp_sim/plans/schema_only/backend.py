@@ -82,7 +82,8 @@ class SchemaOnly(Backend):
         make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
         echo = _echoing({name: subschema for name, subschema in properties(schema).items() if name in asked})
         repeat = _with_given_facts(schema, domain)
-        digest = described_sum(tool, schema, domain) or typed_digest(tool, schema, domain)
+        described = described_sum(tool, schema, domain)
+        digest = described or typed_digest(tool, schema, domain)
         counts_guesses, embed = rests_on_guesses(tool, domain), embedder(domain)
 
         def answer(turn: Turn, _invent: Invent) -> Transition:
@@ -92,8 +93,8 @@ class SchemaOnly(Backend):
             value = echo(value, turn.call.arguments)
             computed = digest(turn) if digest is not None else {}
             value = {**as_object(value), **computed} if computed else value
-            is_guessed = counts_guesses(turn) or not {*properties(schema)} <= {*computed, *turn.call.arguments}
-            return Transition(data_result(tool, value), guessed=is_guessed)
+            is_whole = {*properties(schema)} <= {*computed, *turn.call.arguments}
+            return Transition(data_result(tool, value), guessed=bool(described) or counts_guesses(turn) or not is_whole)
 
         return answer
 
@@ -128,14 +129,15 @@ def _named_entities(tool: Tool, domain: Domain) -> dict[str, str]:
 
 def _promised(tool: Tool, place: str | None, domain: Domain) -> Answer:
     """Return the answer of a tool that declares no result: data if its name or description promises some."""
-    digest = described_sum(tool, {}, domain) or digest_of(tool, domain)
+    described = described_sum(tool, {}, domain)
+    digest = described or digest_of(tool, domain)
     is_data = place is None and tool.output_schema is not None
     is_text = not is_data and (tool.prose or (place or "result") not in TEXT_NAMES)
     show = as_sentences if is_text else dict[str, Json]
     if digest is not None:
         counts_guesses = rests_on_guesses(tool, domain)
         return lambda turn, _invent: Transition(
-            data_result(tool, show(digest(turn)), place), guessed=counts_guesses(turn)
+            data_result(tool, show(digest(turn)), place), guessed=described is not None or counts_guesses(turn)
         )
     result = plausible_result(tool)
     if result is None:

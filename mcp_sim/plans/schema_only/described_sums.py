@@ -3,55 +3,97 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import chain
 
 from mcp_sim.plans.infer.names import last_segment
-from mcp_sim.plans.infer.verbs import is_verb
+from mcp_sim.plans.infer.verbs import RETURN_VERBS, classify_verb, is_verb
 from mcp_sim.plans.records.figures import NUMBERS, Figure, sum_of
 from mcp_sim.plans.schema_only.digests import Digest, find_selection
-from mcp_sim.types import Record, Tool
+from mcp_sim.types import Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
-from mcp_sim.types.lexicon.english import last_word, singular, snake, words
-from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, words
+from mcp_sim.types.lexicon.terms import ordered, terms
 
-_PROMISE = re.compile(r"\b(?:total|sum of|(?P<count>number of|count of|how many)|how much|owes?|owed)\b[^.;]*")
-_COUNTS, _OWED, _STATES = terms("figures.count"), terms("figures.owed"), terms("fields.state")
-_NEGATIONS = frozenset({"not", "never", "no"})
+_SENTENCE_ENDS = re.compile(r"[.;](?:\s|$)|\n(?=\s*\n|\s*[:@]?\w[\w ]*:)")
+"""Ends of sentences. A line like `limit: number of orders` describes an argument."""
+_COUNTING, _SUMMING = (
+    "|".join(phrase.replace("_", " ") for phrase in ordered(f"figures.{group}")) for group in ("counting", "summing")
+)
+_PROMISE = re.compile(rf"\b(?:(?:\w+ )?(?P<count>{_COUNTING})|{_SUMMING})\b.*", re.DOTALL)
+_COUNTS, _TOTALS, _OWED = terms("figures.count"), terms("figures.total"), terms("figures.owed")
+_WRITES = frozenset({"create", "update", "delete"})
+_STATES, _SETTLED, _NEGATIONS = terms("fields.state"), terms("states.settled"), terms("phrases.negations")
 
 
 def described_sum(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
     """Return a function that computes what the description of a tool promises, from the records that arguments select.
 
     They are those of the given entity that it mentions, or that has the number it mentions. None if it promises no
-    sum, or if an argument selects none of these.
+    sum, if an argument selects none of these, or if the result has no place for it.
     """
-    promise, arguments = _PROMISE.search(tool.description.lower()), properties(tool.input_schema)
-    if promise is None or any(properties(items(part)) for part in properties(schema).values()):
+    promise, arguments, parts = _promise(tool.description), properties(tool.input_schema), properties(schema)
+    shown = {name: part for name, part in parts.items() if main_type(part) in NUMBERS and name not in arguments}
+    has_place = not schema or (shown and not any(properties(items(part)) for part in parts.values()))
+    if promise is None or not has_place:
         return None
     said = [singular(word) for word in words(promise[0])]
     for entity in sorted(_given_entities(domain), key=lambda entity: _place(entity, said)):
+        is_empty = entity.name not in domain.specified and last_word(entity.name) in said  # no row shows its fields
+        usual = _promised_figure(entity, said, is_count=promise["count"] is not None) or (len if is_empty else None)
+        figures = {} if usual is None else _figures(shown, entity, usual) if schema else {_asked(tool): usual}
         select, selecting = find_selection(tool, entity)
-        named = _named_number(entity, said)
-        figure = named or (len if promise["count"] else _only_number(entity))
-        is_meant = named is not None or last_word(entity.name) in said
-        if figure is None or not is_meant or not required(expanded(tool.input_schema)) <= {*selecting}:
-            continue
-        shown = [name for name, part in properties(schema).items() if main_type(part) in NUMBERS]
-        figures = {name: _figure_of(name, entity, figure) for name in shown if name not in arguments}
-        computed, holds = figures or {_asked(tool): figure}, _condition(entity, said)
-        return lambda turn: {
-            **{name: value for name, value in turn.call.arguments.items() if name in selecting},
-            **{name: compute(holds(select(turn))) for name, compute in computed.items()},
-        }
+        selecting = arguments if is_empty else selecting
+        if figures and required(expanded(tool.input_schema)) <= {*selecting}:
+            echoed = [name for name in selecting if not schema or name in parts]
+            common = [name for name in parts if name in entity.fields and name not in {*figures, *arguments}]
+            whole = {name for name in figures if main_type(parts.get(name, {})) == "integer"}
+            return _Sum(entity, said, select, figures, whole, echoed, common).compute
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """Figures of the records that are selected, beside what identifies these."""
+
+    entity: Entity
+    said: Sequence[str]
+    select: Callable[[Turn], list[Record]]
+    figures: Mapping[str, Figure]
+    whole: AbstractSet[str]
+    """The figures that are shown as integers."""
+    echoed: Sequence[str]
+    common: Sequence[str]
+    """Fields that are shown if all records have the same value: the currency."""
+
+    def compute(self, turn: Turn) -> Record:
+        asked, rows = turn.call.arguments, _in_states(self.entity, self.said, self.select(turn), turn)
+        numbers = {name: compute(rows) for name, compute in self.figures.items()}
+        numbers |= {name: round(numbers[name]) for name in self.whole}
+        held = {name: [row.get(name) for row in rows] for name in self.common}
+        shared = {name: values[0] for name, values in held.items() if values and values.count(values[0]) == len(values)}
+        return {**{name: asked[name] for name in self.echoed if name in asked}, **shared, **numbers}
+
+
+def _promise(description: str) -> re.Match[str] | None:
+    """Return the promise of a sum from its first word on, if the first sentence makes it, or one of what is returned.
+
+    None if the first word is a verb of writing.
+    """
+    if classify_verb(next(iter(words(description)), "")) in _WRITES:
+        return None
+    first, *others = _SENTENCE_ENDS.split(description.lower().strip())
+    returning = [text for text in others if singular(next(iter(words(text)), "")) in RETURN_VERBS]
+    return next(filter(None, map(_PROMISE.search, (first, *returning))), None)
 
 
 def _asked(tool: Tool) -> str:
     parts = words(last_segment(tool.name))
-    return "_".join(parts[1:] if is_verb(parts[0]) else parts)
+    return "_".join(parts[1:] if len(parts) > 1 and is_verb(parts[0]) else parts) or "result"
 
 
 def _given_entities(domain: Domain) -> list[Entity]:
@@ -62,8 +104,16 @@ def _given_entities(domain: Domain) -> list[Entity]:
 def _place(entity: Entity, said: Sequence[str]) -> tuple[int, bool]:
     """Return where a text first mentions an entity or one of its numbers, and whether it leaves out the entity."""
     noun = last_word(entity.name)
-    names = [noun, *(singular(last_word(snake(name))) for name in _numbers(entity))]
-    return min((said.index(name) for name in names if name in said), default=len(said)), noun not in said
+    places = (_index(name, said) for name in (noun, *map(_noun_of, _numbers(entity))))
+    return min(places), noun not in said
+
+
+def _index(word: str, said: Sequence[str]) -> int:
+    return said.index(word) if word in said else len(said)
+
+
+def _noun_of(name: str) -> str:
+    return singular(last_word(snake(name)))
 
 
 def _numbers(entity: Entity) -> list[str]:
@@ -72,44 +122,74 @@ def _numbers(entity: Entity) -> list[str]:
     return [field.name for field in fields if main_type(field.schema) in NUMBERS and last_word(field.name) != "id"]
 
 
-def _named_number(entity: Entity, said: Sequence[str]) -> Figure | None:
-    """Return the sum of the number that comes first in a text."""
-    names = [name for name in _numbers(entity) if singular(last_word(snake(name))) in said]
-    first = min(names, key=lambda name: said.index(singular(last_word(snake(name)))), default=None)
-    return None if first is None else lambda rows: sum_of(rows, first)
+def _promised_figure(entity: Entity, said: Sequence[str], *, is_count: bool) -> Figure | None:
+    """Return what a text promises of the records of an entity: how many there are, or the sum of a number."""
+    noun, number, numbers = last_word(entity.name), _named_number(entity, said), _numbers(entity)
+    if is_count and _index(noun, said) < _index(_noun_of(number or ""), said):
+        return len
+    if number is None and (is_count or noun not in said):
+        return None
+    summed = number or (numbers[0] if len(numbers) == 1 else None)
+    return None if summed is None else lambda rows: sum_of(rows, summed)
 
 
-def _only_number(entity: Entity) -> Figure | None:
-    numbers = _numbers(entity)
-    return (lambda rows: sum_of(rows, numbers[0])) if len(numbers) == 1 else None
+def _named_number(entity: Entity, said: Sequence[str]) -> str | None:
+    """Return the number that comes first in a text, of several with the same last word the one it has most words of."""
+    names = [name for name in _numbers(entity) if _noun_of(name) in said]
+    return min(
+        names,
+        key=lambda name: (said.index(_noun_of(name)), -len({*words(name)} & {*said})),
+        default=None,
+    )
 
 
-def _figure_of(name: str, entity: Entity, usual: Figure) -> Figure:
+def _figures(shown: Mapping[str, Record], entity: Entity, usual: Figure) -> dict[str, Figure]:
+    """Return how the numbers of a result are computed: the only one as usual, whatever its name."""
+    named = {name: _figure_of(name, entity, usual) for name in shown}
+    figures = {name: figure for name, figure in named.items() if figure is not None}
+    return figures or (dict.fromkeys(shown, usual) if len(shown) == 1 else {})
+
+
+def _figure_of(name: str, entity: Entity, usual: Figure) -> Figure | None:
     """Return how a number of the result is computed: as the count of records, as the sum of its field, or as usual."""
-    parts = [singular(word) for word in words(snake(name))]
-    is_count = last_word(entity.name) in parts or not _COUNTS.isdisjoint(parts)
-    return len if is_count else _named_number(entity, parts) or usual
+    parts = words(snake(name))
+    if parts[-1:] == (plural(last_word(entity.name)),) or not _COUNTS.isdisjoint(parts):
+        return len
+    number = _named_number(entity, [singular(word) for word in parts])
+    if number is not None:
+        return lambda rows: sum_of(rows, number)
+    return None if (_TOTALS | _OWED).isdisjoint(parts) else usual
 
 
-def _condition(entity: Entity, said: Sequence[str]) -> Callable[[Sequence[Record]], list[Record]]:
-    """Return what selects the records in a state that a text mentions: `unpaid`, `not paid`, `finished`."""
-    denied = {word for before, word in pairwise(said) if before in _NEGATIONS}
-    mentioned = {*said} - denied
-    flags: dict[str, bool] = {}
-    for name in (name for name, field in entity.fields.items() if main_type(field.schema) == "boolean"):
-        plain = snake(name).removeprefix("is_")
-        if plain in denied or f"un{plain}" in mentioned or (plain == "paid" and not _OWED.isdisjoint(mentioned)):
-            flags[name] = False
-        elif plain in mentioned:
-            flags[name] = True
-    states = [name for name in entity.fields if snake(name) in _STATES]
+def _in_states(entity: Entity, said: Sequence[str], rows: Sequence[Record], turn: Turn) -> list[Record]:
+    """Return the rows in the states that a text mentions: `unpaid`, `not paid`, `finished`."""
+    flags = [name for name, field in entity.fields.items() if main_type(field.schema) == "boolean"]
+    wanted = {name: _means(snake(name).removeprefix("is_"), said) for name in flags}
+    chosen = [
+        row for row in rows if all(meant is None or (row.get(name) is True) is meant for name, meant in wanted.items())
+    ]
+    for name in (name for name in entity.fields if snake(name) in _STATES):
+        meanings = {state: _means(state, said) for state in _states(entity, name, turn)}
+        mentioned = {state for state, meant in meanings.items() if meant}
+        kept = mentioned or {state for state, meant in meanings.items() if meant is None}
+        chosen = [row for row in chosen if str(row.get(name)) in kept]
+    return chosen
 
-    def select(rows: Sequence[Record]) -> list[Record]:
-        chosen = [row for row in rows if all(row.get(name) is value for name, value in flags.items())]
-        for name in states:
-            wanted = {snake(str(row.get(name))) for row in rows} & mentioned
-            chosen = [row for row in chosen if not wanted or snake(str(row.get(name))) in wanted]
-            chosen = [row for row in chosen if snake(str(row.get(name))) not in denied]
-        return chosen
 
-    return select
+def _states(entity: Entity, name: str, turn: Turn) -> Mapping[str, None]:
+    """Return the states of all records: those that arguments select may be in none that a description mentions."""
+    initial, now = turn.view.initial_records(entity.name).values(), (row for _, row in turn.view.rows(entity.name))
+    return dict.fromkeys(str(row.get(name)) for row in chain(initial, now))
+
+
+def _means(state: str, said: Sequence[str]) -> bool | None:
+    """Return whether a text means records in a state. None if it mentions the state not at all, or both sides."""
+    parts = [singular(word) for word in words(state)]
+    places = [at for at in range(len(said)) if said[at : at + len(parts)] == parts] if parts else []
+    denials = [not _NEGATIONS.isdisjoint(said[max(0, at - 2) : at]) for at in places]
+    ends = [said[at + len(parts) : at + len(parts) + 2] for at in places]
+    either = any(end[:1] == ["or"] and not _NEGATIONS.isdisjoint(end[1:]) for end in ends)  # `paid or not`
+    is_owed = "_".join(parts) in _SETTLED and not _OWED.isdisjoint(said)
+    is_denied = any(denials) or f"un{''.join(parts)}" in said or is_owed or either
+    is_meant = not all(denials) or either
+    return None if is_meant == is_denied else is_meant
