@@ -24,6 +24,7 @@ from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.kinds import Imported
+from mcp_sim.types.result_schemas import FASTMCP_META
 
 _OPENED = {"entities", "sim", "errors"}
 
@@ -185,7 +186,7 @@ def _is_signed(tool: Record) -> bool:
     return (
         as_object(tool.get("inputSchema")).get("title") == f"{tool.get('name')}Arguments"
         or "x-fastmcp-wrap-result" in as_object(tool.get("outputSchema"))
-        or not as_object(tool.get("_meta")).keys().isdisjoint({"fastmcp", "_fastmcp"})
+        or not FASTMCP_META.isdisjoint(as_object(tool.get("_meta")))
     )
 
 

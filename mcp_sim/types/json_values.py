@@ -72,8 +72,11 @@ def encode(value: Any) -> bytes:
 
 
 def indented(value: Any) -> str:
-    """Return JSON as servers write it into a text: indented by 2."""
-    return to_json(value, indent=2).decode()
+    """Return JSON as servers write it into a text: indented by 2. Halves of characters are replaced."""
+    try:
+        return to_json(value, indent=2).decode()
+    except (PydanticSerializationError, UnicodeEncodeError):
+        return to_json(from_json(encode(value)), indent=2).decode()
 
 
 def decode(data: bytes | str) -> Any:

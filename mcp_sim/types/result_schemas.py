@@ -23,6 +23,9 @@ MESSAGE_NAMES: Final = TEXT_NAMES | terms("results.message")
 
 _DATA = re.compile(r"\b(json|dict|dictionary|object|list of dicts|array)\b", re.IGNORECASE)
 
+FASTMCP_META: Final = frozenset({"fastmcp", "_fastmcp"})
+"""Keys in the `_meta` of tools by which versions of FastMCP mark them."""
+
 
 def result_schema(tool: Tool) -> Record:
     """Return the expanded outputSchema, or {}. Of a union (`Task | Error`), it is the successful form."""
@@ -82,5 +85,5 @@ def data_result(tool: Tool, value: Json, place: str | None = None) -> Observatio
         return Observation(ToolResult(value, form="text"))
     if tool.output_schema is not None:
         return Observation(ToolResult(value))
-    is_indented = "fastmcp" not in as_object(tool.definition.get("_meta"))
+    is_indented = FASTMCP_META.isdisjoint(as_object(tool.definition.get("_meta")))
     return Observation(ToolResult(value, "json", is_indented=is_indented))

@@ -86,7 +86,14 @@ async def test_what_a_tool_takes_or_does_is_no_sign_of_prose(tmp_path: Path, doe
     }
 
 
-@pytest.mark.parametrize(("marks", "text"), [({}, '{\n  "card_id": '), ({"_meta": {"fastmcp": {}}}, '{"card_id":')])
+@pytest.mark.parametrize(
+    ("marks", "text"),
+    [
+        ({}, '{\n  "card_id": '),
+        ({"_meta": {"fastmcp": {}}}, '{"card_id":'),
+        ({"_meta": {"_fastmcp": {}}}, '{"card_id":'),
+    ],
+)
 async def test_json_in_a_text_is_laid_out_as_the_framework_of_the_server_does(
     tmp_path: Path, marks: Json, text: str
 ) -> None:

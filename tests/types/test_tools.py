@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -29,3 +30,9 @@ def test_a_text_of_what_a_result_wraps_follows_the_value() -> None:
     shown = ToolResult({"result": [{"n": 1}]}, text='[{"n":1}]').with_value({"result": []})
     assert shown.content == [{"type": "text", "text": "[]"}]
     assert ToolResult({"result": 5}, text="five").with_value({"result": 6}).content[0]["text"] == "five"
+
+
+def test_indented_json_replaces_halves_of_characters_like_compact_json() -> None:
+    for is_indented in (False, True):
+        text = ToolResult({"note": "\ud800!"}, "json", is_indented=is_indented).content[0]["text"]
+        assert json.loads(text) == {"note": "\ufffd!"}

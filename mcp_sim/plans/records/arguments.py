@@ -30,7 +30,7 @@ from mcp_sim.types.json_schema.shapes import (
 )
 from mcp_sim.types.json_values import to_integer
 from mcp_sim.types.kinds import Answer, Invent
-from mcp_sim.types.lexicon.english import last_word
+from mcp_sim.types.lexicon.english import last_word, snake
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
 
@@ -102,7 +102,7 @@ def _holds_float(value: Json) -> bool:
 class Assignment:
     """An argument, the field that it sets (`*`: each property by its own name), and its default.
 
-    `named` gets the name of the field that the call sets, if it names one: `set_option(key, value)`.
+    `keep_named` returns the field that the call names with what it stores: `set_option(key, value)`.
 
     `keep` converts the value to what the field stores, `ABSENT` if it can store nothing like it.
     """
@@ -112,7 +112,7 @@ class Assignment:
     default: Json
     takes_null: bool
     keep: Convert
-    named: Fetch | None = None
+    keep_named: Callable[[Json, Turn], Record] | None = None
 
 
 def assignments_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = True) -> list[Assignment]:
@@ -127,10 +127,25 @@ def assignments_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = T
             at(schema, path).get("default", ABSENT) if defaults and field != "*" else ABSENT,
             field not in entity.fields or takes_null(entity.fields[field].schema),
             converter(plan, domain, entity, field),
-            argument(name) if field == "*" and path == value else None,
+            _keeper(plan, domain, entity, argument(name)) if field == "*" and path == value else None,
         )
         for path, field in plan.sets.items()
     ]
+
+
+def _keeper(plan: Plan, domain: Domain, entity: Entity, fetch: Fetch) -> Callable[[Json, Turn], Record]:
+    """Return what stores a value in the field that a call names. No call renames a record in this way."""
+    fields = {snake(name): (name, converter(plan, domain, entity, name)) for name in entity.fields}
+
+    def keep(value: Json, turn: Turn) -> Record:
+        asked = fetch(turn.call.arguments)
+        if not isinstance(asked, str) or not asked or snake(asked) == snake(entity.key or ""):
+            return {}
+        name, convert = fields.get(snake(asked), (asked, None))
+        kept = value if convert is None else convert(value, turn)
+        return {} if kept is ABSENT else {name: kept}
+
+    return keep
 
 
 def input_of(tool: Tool, plan: Plan) -> Record:
@@ -161,8 +176,8 @@ def assigned_values(turn: Turn, sets: Sequence[Assignment]) -> Record:
         elif rule.field != "*":
             kept = rule.keep(value, turn)
             values |= {} if kept is ABSENT else {rule.field: kept}
-        elif rule.named is not None:
-            many[str(rule.named(arguments))] = value
+        elif rule.keep_named is not None:
+            many |= rule.keep_named(value, turn)
         elif isinstance(value, Mapping):
             many.update(cast("Record", value))
     return {**many, **values} if many else values

@@ -213,9 +213,9 @@ class Filler:
             return None
 
         def left(facts: Facts) -> Json:
-            mine, rows = facts.record or {}, dict(facts.view.rows(self.entity.name))
-            rows.pop(facts.key or "", None)
-            after = [*rows.values(), *([mine] if self.plan.verb == "create" else [])]
+            mine, view, entity = facts.record or {}, facts.view, self.entity.name
+            near = view.find(entity, others[0], mine.get(others[0])) if others else view.rows(entity)
+            after = [row for key, row in near if key != facts.key] + [mine] * (self.plan.verb == "create")
             return [row[fields[0]] for row in after if all(row.get(at) == mine.get(at) for at in others)]
 
         return left

@@ -15,7 +15,7 @@ from mcp_sim.types import Change, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, is_nullable, main_type
+from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import plural
 from mcp_sim.types.plans import Plan
@@ -125,10 +125,7 @@ class Referrer:
 
     def rows(self, view: View, key: Key) -> Sequence[tuple[Key, Record]]:
         """Return the records that link to the one with this key."""
-        if self.is_list:
-            name = self.field.name
-            return [row for row in view.rows(self.entity) if key in as_list(row[1].get(name))]
-        return view.find(self.entity, self.field.name, key)
+        return view.find(self.entity, f"{self.field.name}.*" if self.is_list else self.field.name, key)
 
     def without(self, record: Record, key: Key) -> Record:
         """Return the record without the link."""

@@ -133,6 +133,15 @@ async def test_a_call_names_the_field_that_it_sets(tmp_path: Path) -> None:
         assert "findings" not in world.ledger.newest["step"]
 
 
+async def test_a_named_field_keeps_its_type_and_is_never_the_key(tmp_path: Path) -> None:
+    devices = [{"device_id": "d1", "level": 3}, {"device_id": "d2", "level": 4}]
+    tools = [tool("list_devices"), tool("update_device", "device_id", "field", "value")]
+    async with service(tmp_path, {"devices": devices}, *tools) as sim, sim.open() as world:
+        for field, text in (("level", "5"), ("device_id", "d9"), ("", "x"), ("Level", "6")):
+            value(await world.call("update_device", {"device_id": "d1", "field": field, "value": text}))
+        assert value(await world.call("list_devices")) == [{"device_id": "d1", "level": 6}, devices[1]]
+
+
 async def test_a_flag_approves_or_rejects(tmp_path: Path) -> None:
     state = {"offers": {"O1": {"price": 5, "status": "open"}, "O2": {"price": 7, "status": "open"}}}
     tools = [tool("respond_to_offer", "offer_id", "accept", accept=BOOLEAN), tool("get_offer", "offer_id")]
