@@ -43,12 +43,18 @@ class KnownFields:
                     self.inner.setdefault(name, []).append(inner)
 
     def find(self, argument: str) -> Field | None:
-        """Return the field with the snake-case name of an argument, or nearly so; else the only inner value of it."""
+        """Return the field with the snake-case name of an argument, or nearly so; else the only inner value of it.
+
+        A `new_time` is that of the only field that ends so: `start_time`.
+        """
         bare = [argument.removeprefix(prefix) for prefix in ("", "new_", "updated_", f"{self.entity}_")]
         keys = [snake(self.key)] if names_record(argument, self.entity) else []
         names = (*bare, f"is_{argument}", f"{argument}_id", *keys)
         inner = (self.inner[name][0] for name in bare if len(self.inner.get(name, ())) == 1)
-        return next((self.named[name] for name in names if name in self.named), next(inner, None))
+        changed = argument.removeprefix("new_") if argument.startswith("new_") else None
+        ends = [field for name, field in self.named.items() if changed and name.endswith(f"_{changed}")]
+        nearly = ends[0] if len(ends) == 1 else None
+        return next((self.named[name] for name in names if name in self.named), next(inner, nearly))
 
 
 def _inner_fields(field: Field) -> Iterator[tuple[str, Field]]:
