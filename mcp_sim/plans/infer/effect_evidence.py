@@ -20,7 +20,7 @@ from mcp_sim.plans.infer.names import (
     noun_spans,
 )
 from mcp_sim.plans.infer.state_tables import may_read
-from mcp_sim.plans.infer.verbs import STATES, STRONG, WEAK
+from mcp_sim.plans.infer.verbs import QUALIFIERS, STATES, STRONG, WEAK
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
@@ -155,7 +155,9 @@ class ServerFacts:
         ids = frozenset(noun_of_id(snake(name)) for facts in tools for name in properties(facts.input))
         known = nouns, frozenset(once), ids, frozenset(entered), *_made_and_shown(named), declared, given
         again = [facts for facts in tools if facts.parsed.noun not in once]
-        shapes = _unique(_shapes(tools)) | _unique(_shapes(again))  # `search_catalogue` shows books like `get_book`
+        shapes = _unique(_shapes(tools, nouns)) | _unique(
+            _shapes(again, nouns)
+        )  # `search_catalogue` shows books like `get_book`
         return ServerFacts(*known, shapes, _unique(_keys(tools)), _unique(_sources(tools)))
 
 
@@ -173,13 +175,19 @@ def _unique(pairs: Iterable[tuple[_T, str]]) -> dict[_T, str]:
     return {key: next(iter(values)) for key, values in by_key.items() if len(values) == 1}
 
 
-def _shapes(tools: Iterable[ToolFacts]) -> Iterator[tuple[frozenset[str], str]]:
+def _shapes(tools: Iterable[ToolFacts], nouns: Container[Words]) -> Iterator[tuple[frozenset[str], str]]:
     """Yield the properties of records that tools with sure names show, and the entity."""
     for facts in tools:
         parsed = facts.parsed
         shape = row_shape(facts.output) if parsed.verb in {"list", "search"} else record_shape(facts.output)
         if shape and parsed.noun and parsed.verb in _SHOWING and parsed.word in STRONG:
-            yield shape, "_".join(parsed.noun)
+            yield shape, "_".join(_without_state(parsed, nouns))
+
+
+def _without_state(parsed: ParsedName, nouns: Container[Words]) -> Words:
+    """Return the noun of a list without a state before it, if tools have such records: `order` of `open_orders`."""
+    is_stated = parsed.verb == "list" and parsed.noun[:1] and parsed.noun[0] in QUALIFIERS
+    return parsed.noun[1:] if is_stated and parsed.noun[1:] in nouns else parsed.noun
 
 
 def _keys(tools: Sequence[ToolFacts]) -> Iterator[tuple[str, str]]:
@@ -303,9 +311,14 @@ def _reads_other(facts: ToolFacts, membership: Membership, asked: AbstractSet[st
 
 
 def _of_parent(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the given rows of the parent that an argument names: the `queue` of `tank_queue(tank)`."""
+    """Return the given rows of the parent that an argument names: the `queue` of `tank_queue(tank)`.
+
+    A history consists of what the description mentions first.
+    """
     asked = {*map(snake, required(facts.input))}
-    rows = ("_".join(noun) for noun in last_nouns(facts.parsed.noun[1:]))
+    rows = ["_".join(noun) for noun in last_nouns(facts.parsed.noun[1:])]
+    if facts.parsed.verb == "list" and last_word(facts.tool.name) in _LISTS:
+        rows.append(_in_description(facts, server) or "")
     return next((name for name in rows if asked and asked == server.given.parents.get(name)), None)
 
 
@@ -358,8 +371,7 @@ def _part_of_noun(facts: ToolFacts, server: ServerFacts) -> Words:
     """Return the noun without a field at its end, or a state before it: `order` of `order_status`, `open_orders`."""
     noun = facts.parsed.noun
     is_whole = "_".join(noun) in server.declared or "_".join(noun) in server.identified
-    if facts.parsed.verb == "list" and not is_whole and noun[:1] and noun[0] in STATES and noun[1:] in server.nouns:
-        return noun[1:]
+    noun = noun if is_whole else _without_state(facts.parsed, server.nouns)
     shortens = facts.parsed.verb in {"update", "get"} and not is_whole
     return noun[:-1] if shortens and len(noun) > 1 and noun[-1] in _ATTRIBUTES else noun
 
@@ -592,7 +604,8 @@ def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     if membership is not None and asked == {*membership.fields} and parsed.verb != "create":
         yield facts.evidence("verb", "create", 0.75, "it adds to a list of names that the state has by parent")
     flags = {snake(name).removeprefix("is_") for name in given.fields}
-    is_shown = not _STATES.isdisjoint(record_shape(facts.output))
+    shown = record_shape(facts.output)
+    is_shown = server.shapes.get(shown) == entity or not _STATES.isdisjoint(shown)
     if parsed.word in _CALLED_OFF and not (_have_states(server, entity) or is_shown or parsed.status in flags):
         yield facts.evidence("verb", "delete", 0.75, f"given {plural(entity)} have no state")
     if _listed_as(facts, server) == entity:

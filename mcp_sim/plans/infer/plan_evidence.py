@@ -10,11 +10,11 @@ from functools import partial
 from mcp_sim.plans.infer.effect_evidence import Attribute, Evidence
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.keys import key_argument
-from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, RECORDLESS_VERBS, classify_verb
+from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, QUALIFIERS, RECORDLESS_VERBS, classify_verb
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import properties
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Plan
 
@@ -26,7 +26,7 @@ _KEY_EVIDENCE = {
     1: (-0.15, "the only argument may name the record"),
     0: (0.0, "the spec names the key argument"),
 }
-_VAGUE_VERBS = terms("verbs.vague")
+_VAGUE_VERBS, _LATE = terms("verbs.vague"), terms("states.late")
 
 
 def count_verbs(feature_list: Sequence[ToolFeatures]) -> dict[str, int]:
@@ -66,6 +66,11 @@ def read_plan(facts: PlanFacts) -> Iterator[Evidence]:
     if parsed.batch:
         yield facts.evidence("verb", -0.3, "several records at once")
     yield from _from_other_tools(facts)
+    state = (
+        next(iter(parsed.noun), "") if plan.verb == "list" and parsed.noun[1:] in {(), words(plan.entity or "")} else ""
+    )
+    if state in QUALIFIERS and (not plan.fixed or state in _LATE):
+        yield facts.evidence("verb", -0.3, f"no field says which are '{state}'")
     if plan.verb in {"get", "update", "delete"}:
         yield facts.evidence("key", *_key_evidence(facts))
     if plan.verb == "create" and not plan.sets:

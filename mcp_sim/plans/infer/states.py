@@ -10,7 +10,7 @@ from itertools import islice
 
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.filters import narrowing_choices
-from mcp_sim.plans.infer.verbs import STATES, TRANSITIONS, VERBS_OF_RECORDS
+from mcp_sim.plans.infer.verbs import QUALIFIERS, STATES, TRANSITIONS, VERBS_OF_RECORDS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Entity, Field
@@ -24,7 +24,7 @@ _STATES_AFTER, _OPPOSITES = groups("states.after"), table("verbs.opposites")
 _FINAL = frozenset(
     state for verb in terms("verbs.finishing") for state in (TRANSITIONS[verb], *_STATES_AFTER.get(verb, ()))
 )
-_TOGGLING = terms("verbs.toggling")
+_LATE, _TOGGLING = terms("states.late"), terms("verbs.toggling")
 _SAID_STATE = re.compile(r"\bas (?:being )?(\w+)")
 _SAMPLE_SIZE = 200  # a few states repeat; more rows show no others and cost time at start
 MAX_ROWS = 2_000  # bounds the start of worlds with many given records
@@ -144,19 +144,22 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
 def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
     """Return the flag or the states of the records that a tool like `list_open_tasks` lists, if some have it."""
     word = next(iter(features.parsed.noun), "")
-    if features.verb != "list" or word not in STATES or word in words(entity.name):
+    if features.verb != "list" or word not in QUALIFIERS or word in words(entity.name):
         return {}
     flags = {snake(name).removeprefix("is_"): name for name, field in entity.fields.items()
              if main_type(field.schema) == "boolean"}  # fmt: skip
     alike = {word}.union(*(states for states in map(frozenset, _STATES_AFTER.values()) if word in states))
     if flag := next((flags[name] for name in flags if name in alike), None):
         return {flag: True}
+    is_open = word == "open" or word in _LATE
+    if flag := next((flags[name] for name in flags if (name in _FINAL and is_open) or f"un{name}" == word), None):
+        return {flag: False}
     for name, field in entity.fields.items():
         if snake(name) in _STATES:
             held = (row[name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(name), str))
             states = [str(state) for state in dict.fromkeys((*choices_of(field.schema), *held))]
             unfinished = [state for state in states if snake(state) not in _FINAL]
-            waiting = _initial_states(field, rows)[:1] if word == "pending" else unfinished if word == "open" else []
+            waiting = _initial_states(field, rows)[:1] if word == "pending" else unfinished if is_open else []
             exact, near = ([state for state in states if snake(state) in names] for names in ({word}, alike))
             listed = exact or waiting or near[:1]
             return {name: listed[0] if len(listed) == 1 else listed} if listed else {}
@@ -212,7 +215,8 @@ def _find_flag(word: str, entity: Entity) -> dict[str, Json]:
     }
     names = (*_STATES_AFTER.get(verb, ()), participle(verb), TRANSITIONS.get(verb, ""))
     flag = next((flags[name] for name in names if name in flags), None)
-    return {} if flag is None else {flag: verb == word}
+    ended = next((flags[name] for name in flags if f"in{name}" in names), None)
+    return {flag: verb == word} if flag is not None else {ended: False} if ended is not None else {}
 
 
 def _spell_like(others: Sequence[str], state: str) -> str:

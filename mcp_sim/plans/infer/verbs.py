@@ -26,6 +26,9 @@ NOUNS_TOO = terms("verbs.nouns_too")
 STATES = (frozenset(TRANSITIONS.values()) | {"pending"}) - NOUNS_TOO
 """States of records that no tool has records of its own for: `open` in `list_open_tasks`."""
 
+QUALIFIERS = STATES | terms("states.qualifying")
+"""What names of lists say of their records besides their kind: `overdue` in `list_overdue_invoices`."""
+
 PLAIN_VERBS = terms("verbs.plain")
 RETURN_VERBS = terms("verbs.returning")
 """Verbs of descriptions that say what is returned."""

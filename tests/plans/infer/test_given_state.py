@@ -170,3 +170,71 @@ def test_arguments_are_known_by_the_noun_and_by_its_last_word() -> None:
     service_tool = Tool("plan", "gym", tool("get_training_plan", {"weekday": STRING}, "weekday"))
     nouns = collect_nouns(parse_tool_names({service_tool.id: service_tool}), {service_tool.id: service_tool})
     assert nouns.asked == {"training_plan": ["weekday"], "plan": ["weekday"]}
+
+
+@pytest.mark.parametrize(
+    ("noun", "act", "settled"),
+    [("invoice", "pay", "paid"), ("loan", "return", "returned"), ("chore", "finish", "finished")],
+)
+async def test_a_state_before_the_noun_selects_among_given_records(
+    tmp_path: Path, noun: str, act: str, settled: str
+) -> None:
+    shown = {f"{noun}_id": STRING, "title": STRING, settled: {"type": "boolean"}}
+    rows = [
+        {f"{noun}_id": "i-7", "title": "Rent", settled: False},
+        {f"{noun}_id": "i-8", "title": "Gas", settled: True},
+    ]
+    every = {f"{noun}s": {"type": "array", "items": {"type": "object", "properties": shown}}}
+    tools = [
+        tool(f"list_overdue_{noun}s", output=every),
+        tool(f"{act}_{noun}", {f"{noun}_id": STRING}, f"{noun}_id", output=shown),
+    ]
+    async with service(tmp_path, {f"{noun}s": rows}, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call(tools[0]["name"])) == {f"{noun}s": rows[:1]}
+        assert world.ledger.newest["step"]["guessed"]  # no field says when it was due
+        assert value(await world.call(tools[1]["name"], {f"{noun}_id": "i-7"})) == {**rows[0], settled: True}
+        assert value(await world.call(tools[0]["name"])) == {f"{noun}s": []}
+        assert refusal(await world.call(tools[1]["name"], {f"{noun}_id": "i-9"}))
+
+
+@pytest.mark.parametrize(("parent", "row"), [("patient", "visit_note"), ("horse", "treatment"), ("boat", "inspection")])
+async def test_a_history_lists_the_given_rows_that_its_description_names(tmp_path: Path, parent: str, row: str) -> None:
+    state = {f"{parent}s": {"p-1": {"name": "Ines"}, "p-2": {"name": "Omar"}}, f"{row}s": {"p-1": [{"text": "Fine."}]}}
+    about = f"{row.replace('_', ' ').capitalize()}s of a {parent}, newest first."
+    tools = [
+        tool(f"get_{parent}", {f"{parent}_id": STRING}, f"{parent}_id"),
+        tool(f"add_{row}", {f"{parent}_id": STRING, "text": STRING}, f"{parent}_id", "text"),
+        tool(f"get_{parent}_history", {f"{parent}_id": STRING}, f"{parent}_id", about=about),
+    ]
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call(f"add_{row}", {f"{parent}_id": "p-2", "text": "Lame."})
+        for key, text in (("p-1", "Fine."), ("p-2", "Lame.")):
+            shown = value(await world.call(f"get_{parent}_history", {f"{parent}_id": key}))
+            assert [entry["text"] for entry in shown] == [text]
+
+
+async def test_what_is_called_off_and_shown_is_not_removed(tmp_path: Path) -> None:
+    shown = {"worker_id": STRING, "name": STRING, "active": {"type": "boolean"}}
+    state = {"workers": [{"worker_id": "w-1", "name": "Ada", "active": True}]}
+    tools = [tool(f"{act}_worker", {"worker_id": STRING}, "worker_id", output=shown) for act in ("get", "terminate")]
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        ended = value(await world.call("terminate_worker", {"worker_id": "w-1"}))
+        assert ended == {"worker_id": "w-1", "name": "Ada", "active": False}
+        assert value(await world.call("get_worker", {"worker_id": "w-1"})) == ended
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "field"),
+    [("reschedule_visit", "new_time", "start_time"), ("extend_visit", "new_date", "due_date"),
+     ("relocate_visit", "new_address", "street_address")],
+)  # fmt: skip
+async def test_a_new_value_replaces_the_only_field_that_ends_so(
+    tmp_path: Path, name: str, argument: str, field: str
+) -> None:
+    get = tool("get_visit", {"visit_id": STRING}, "visit_id")
+    change = tool(name, {"visit_id": STRING, argument: STRING}, "visit_id", argument, about="Change a visit.")
+    state = {"visits": [{"visit_id": "v-1", field: "before", "doctor": "Ada"}]}
+    async with service(tmp_path, state, get, change) as simulator, simulator.open("w") as world:
+        await world.call(name, {"visit_id": "v-1", argument: "after"})
+        changed = {"visit_id": "v-1", field: "after", "doctor": "Ada"}
+        assert value(await world.call("get_visit", {"visit_id": "v-1"})) == changed
