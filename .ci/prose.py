@@ -1,8 +1,9 @@
-"""Count variables whose names say nothing, and lines of docstrings and comments in the old house dialect.
+"""Count variables whose names say nothing, lines of docstrings and comments in the old house dialect, words of docs.
 
     python .ci/prose.py [PATH ...] [--list] [--names PER_1000_LINES] [--dialect LINES]
 
-The default path is mcp_sim. `--list` prints every hit. Exits with 1 if there are more hits than a limit allows.
+The default path is mcp_sim. `--list` prints every hit. Exits with 1 if there are more hits than a limit allows, or if
+`docs` is too long.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
+PAGES, WORDS = 14, 35_000  # of docs, more than two hours of reading: a new page or paragraph replaces another
 NAMES = {"one", "found", "part", "made"}
 DIALECT = re.compile(
     r"(?<!there )\b(is|are|was|were) (none\b|no (?!longer|more|other|such))|\b(there (is|are) none|by what|nobody)\b"
@@ -56,4 +58,7 @@ if __name__ == "__main__":
         print(f"{file}:{line}: {sources[file].splitlines()[line - 1].strip()}")
     share = 1000 * len(names) / sum(source.count("\n") for source in sources.values())
     print(f"{share:.2f} bindings of {sorted(NAMES)} per 1,000 lines; {len(prose)} lines of dialect (see --list)")
-    sys.exit(share > options.names or len(prose) > options.dialect)
+    pages = [*Path("docs").rglob("*.md")]
+    words = sum(len(page.read_text(encoding="utf-8").split()) for page in pages)
+    print(f"{len(pages)} pages of docs (at most {PAGES}), {words:,} words (at most {WORDS:,})")
+    sys.exit(share > options.names or len(prose) > options.dialect or len(pages) > PAGES or words > WORDS)
