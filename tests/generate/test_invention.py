@@ -130,3 +130,11 @@ async def test_what_a_server_adds_to_a_new_line_has_its_first_value(
     async with simulator(tmp_path, tools).open() as world:
         new = await answered(world, "create_order", lines=[{"sku": "lamp", "quantity": 2}])
         assert new["lines"] == [{"sku": "lamp", "quantity": 2, name: begins}]
+
+
+@pytest.mark.parametrize("name", ["quantity_on_hand", "on_hand", "stock_on_hand"])
+async def test_of_a_new_record_nothing_is_on_hand(name: str, tmp_path: Path) -> None:
+    shown = thing(sku=TEXT, price={"type": "number"}, **{name: {"type": "integer"}})
+    tools = [tool("create_product", needed="sku price", sku=TEXT, price={"type": "number"}, output=shown)]
+    async with simulator(tmp_path, tools).open() as world:
+        assert await answered(world, "create_product", sku="L-1", price=4) == {"sku": "L-1", "price": 4, name: 0}
