@@ -58,6 +58,9 @@ def effect(folder: Path, body: str, helpers: str = "", *, head: str = "", option
         ("for one in world.each(ids):\n    world.loan.get(one)['returned'] = True", ("update", "loan", "ids")),
         ("world.loan.get(task['id'])['member'] = task['member']", ("update", "loan", "task.id")),
         ("row = None\nfor row in world.loan:\n    pass\nrow['returned'] = True", ("update", "loan", None)),
+        ("rows, count = world.loan.find(), 0\nrows[0]['returned'] = True", ("update", "loan", None)),
+        ("rows, left = list(world.loan), list(world.book)\nwhile left:\n    rows += left.pop()['tags']\nreturn rows",
+         ("list", "loan", None)),
         ("world.settings['theme'] = 'dark'", ("update", "settings", None)),
         ("getattr(world, 'loan').add()", ("create", "loan", None)),
         ("world['loan'].add()", ("create", "loan", None)),
@@ -81,6 +84,7 @@ def test_effects_are_found_whatever_variables_are_called(tmp_path: Path, body: s
         "loan = {}\nfound = [loan for loan in world.loan]\nloan['n'] = len(found)\nreturn found",
         "todo = [loan_id]\nwhile todo:\n    row = world.loan.get(todo.pop())\n    todo += row['tags']\nreturn [row]",
         "view = world.loan.public(world.loan.get(loan_id))\nview['extra'] = 1\nreturn [view]",
+        "view = world.loan.public(world.loan.get(loan_id))\nview['tags'].append('x')\nreturn [view]",
         "return sorted(world.loan, key=lambda row: row.get('member'))",
     ],
 )  # fmt: skip

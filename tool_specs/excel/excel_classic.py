@@ -232,7 +232,7 @@ def apply_formula(world, filepath, sheet_name, cell, formula):
     return f"Applied formula '{formula}' to cell {cell}"
 
 
-@tool(reads=True)
+@tool(reads=True, verb="get", key="filepath")
 @worded
 def validate_formula_syntax(world, filepath, sheet_name, cell, formula):
     sheet = sheet_at(world, filepath, sheet_name)
@@ -277,7 +277,7 @@ def delete_range(world, filepath, sheet_name, start_cell, end_cell, shift_direct
     return f"Range {start_cell}:{end_cell} deleted successfully"
 
 
-@tool(reads=True)
+@tool(reads=True, verb="get")
 @worded
 def validate_excel_range(world, filepath, sheet_name, start_cell, end_cell=None):
     sheet = sheet_at(world, filepath, sheet_name)
@@ -285,7 +285,7 @@ def validate_excel_range(world, filepath, sheet_name, start_cell, end_cell=None)
     return f"Range '{name}' is valid. Sheet contains data in range '{whole(sheet['rows'])}'"
 
 
-@tool(reads=True)
+@tool(reads=True, verb="get", key="filepath")
 @worded
 def get_data_validation_info(world, filepath, sheet_name):
     sheet_at(world, filepath, sheet_name)
