@@ -543,9 +543,7 @@ class World:
         """Return the version with what expectations know after the entry, and with the number of the entry."""
         scenario = version.faults.scenario
         noticed = zip(scenario.expectations, version.facts, strict=True)
-        facts = tuple(
-            [None if known is None else entry.expectation.notice(known, step, scenario) for entry, known in noticed]
-        )
+        facts = tuple([entry.expectation.notice(known, step, scenario) for entry, known in noticed])
         applied = applied_after(version, step, self.origin, self.clock.start)
         kept = version.kept.after(step, key_of(step, scenario.domain)) if step.keeps else version.kept
         # Not `replace`, which collects all fields by their names: this runs at every call.

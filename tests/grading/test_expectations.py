@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ from pydantic import ValidationError
 from support.deals import ADA, CREATE, GONE, SPRING
 
 from mcp_sim import Simulator
+from mcp_sim.types import Step
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.grades import GradedVerdict
-from mcp_sim.types.kinds import expectations
+from mcp_sim.types.kinds import End, Expectation, Verdict, expectations
+from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
 Crm = Callable[[str], Simulator]
@@ -318,3 +321,20 @@ async def test_a_probe_meets_no_fault_and_leaves_no_step_and_no_change(crm: Crm)
 def test_a_probe_of_an_unknown_tool_is_an_error_of_the_document(crm: Crm) -> None:
     with pytest.raises(DocumentError, match=r"no tool is called 'list_deal'.*list_deals"):
         crm("expect: [{probe: list_deal}]")
+
+
+class Newest(Expectation):
+    """Passes if there was a step. It has no facts before the first one."""
+
+    def notice(self, facts: Step | None, step: Step, scenario: Scenario) -> Step:
+        return step
+
+    def verdict(self, facts: Step | None, end: End) -> Verdict:
+        return Verdict("failed" if facts is None else "passed", "")
+
+
+async def test_an_expectation_without_facts_at_the_beginning_notices_steps(crm: Crm) -> None:
+    simulator = crm("expect: [{called: create_deal}]")
+    [entry] = simulator.scenario.expectations
+    scenario = replace(simulator.scenario, expectations=(replace(entry, expectation=Newest()),))
+    assert (await verdict(Simulator(scenario), [CREATE])).outcome == "passed"

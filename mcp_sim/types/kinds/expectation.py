@@ -103,7 +103,7 @@ class Expectation(Kind):
         return self
 
     def facts(self) -> Any:
-        """Return the facts before the first step; None for an expectation that notices no steps."""
+        """Return the facts before the first step."""
         return None
 
     def notice(self, facts: Any, step: Step, scenario: Scenario) -> Any:
