@@ -40,7 +40,7 @@ class Wire:
 
     def answer(self) -> dict[str, Any]:
         line = self.stdout.readline()
-        assert line, f"no answer; exit code {self.process.wait(10)}"
+        assert line, f"no answer; exit code {self.process.wait(60)}"
         return json.loads(line)
 
     def handshake(self) -> None:
@@ -58,7 +58,7 @@ class Wire:
         """Close stdin. Return the rest of the server's output."""
         self.stdin.close()
         rest = self.stdout.read()
-        self.process.wait(10)
+        self.process.wait(60)
         return rest
 
 

@@ -15,8 +15,8 @@ MOST_BYTES = 64 * 1024 * 1024
 """Bytes that may wait. What passes while they do is not recorded."""
 
 FINISH_SECONDS = 10.0
-"""Seconds that the rest may take once the proxy ends. A slow disk must not lose the end of a session, and a broken one
-must not keep the proxy."""
+"""Seconds without progress after which the rest is given up once the proxy ends. A slow disk or a busy machine must not
+lose the end of a session, and a broken disk must not keep the proxy."""
 
 _START, _START_MONOTONIC = time.time(), time.monotonic()
 
@@ -43,7 +43,7 @@ class Backlog:
         self._bytes = 0
         self._is_ended = False
         self._failure: str | None = None
-        self._dropped = 0
+        self._dropped = self._taken = 0
         self._changed = Condition()
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -64,11 +64,15 @@ class Backlog:
             self._changed.notify()
 
     def finish(self) -> bool:
-        """Wait until everything is read. Return False if the reader is still at it after `FINISH_SECONDS`."""
+        """Wait until everything is read. Return False if the reader is at one event for `FINISH_SECONDS`."""
         with self._changed:
             self._is_ended = True
             self._changed.notify()
-        self._thread.join(FINISH_SECONDS)
+        is_stuck = False
+        while self._thread.is_alive() and not is_stuck:
+            before = self._taken
+            self._thread.join(FINISH_SECONDS)
+            is_stuck = self._taken == before
         if self._thread.is_alive():
             warn("the recording is not complete: it takes too long to write")
             return False
@@ -93,6 +97,7 @@ class Backlog:
             if not self._waiting:
                 return None
             event = self._waiting.popleft()
+            self._taken += 1
             self._bytes -= len(event[2]) if isinstance(event[2], bytes) else 0
             return event
 
