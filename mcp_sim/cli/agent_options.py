@@ -14,7 +14,7 @@ from mcp_sim import __version__
 from mcp_sim.cli.parsing import count, trust_option
 from mcp_sim.cli.terminal import Progress
 from mcp_sim.runs.agent import AgentCommand, model_keys
-from mcp_sim.runs.hunting.trials import PROGRAMS, program_hashes
+from mcp_sim.runs.hunting.journal import PROGRAMS, program_hashes
 from mcp_sim.types import Record
 from mcp_sim.types.clock import duration
 from mcp_sim.types.errors import UsageError

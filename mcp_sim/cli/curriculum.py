@@ -26,7 +26,8 @@ from mcp_sim.runs.comparison import RunsReport, read_report
 from mcp_sim.runs.curriculum import Curriculum, Losses, faults_for
 from mcp_sim.runs.hunting.case import CaseWriter
 from mcp_sim.runs.hunting.faults import Placed, Places
-from mcp_sim.runs.hunting.trials import Journal, Setup, Tester, Trial, without_own_faults
+from mcp_sim.runs.hunting.journal import Journal
+from mcp_sim.runs.hunting.trials import Setup, Tester, Trial, without_own_faults
 from mcp_sim.runs.runner import Settings
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator

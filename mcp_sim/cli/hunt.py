@@ -24,8 +24,9 @@ from mcp_sim.cli.terminal import Palette, counted, json_option, print_json
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
 from mcp_sim.runs.hunting.case import CaseWriter
 from mcp_sim.runs.hunting.faults import Placed, Places, chosen_faults
+from mcp_sim.runs.hunting.journal import Journal
 from mcp_sim.runs.hunting.search import Aims, FailsWithoutFaults, Search, Weakness
-from mcp_sim.runs.hunting.trials import Journal, Tester, without_own_faults
+from mcp_sim.runs.hunting.trials import Tester, without_own_faults
 from mcp_sim.runs.runner import Settings
 from mcp_sim.runs.starter.texts import test_text
 from mcp_sim.server.standard_streams import leave_at_signals

@@ -21,6 +21,9 @@ import anyio
 END_SECONDS = 2.5
 """Seconds that a server gets after a signal to end, unless calls are to get more (`--grace`). Clients kill it soon."""
 
+REPORT_SECONDS = 30.0
+"""Seconds that a command gets after a signal to report what it has done. A second signal ends it at once."""
+
 _STUCK_SECONDS = 2.5
 """Seconds of processor time after which a server is ended in which no thread but one has run."""
 
@@ -74,7 +77,7 @@ def leave_at_signals(leave: Callable[[], None]) -> Generator[list[int]]:
 
     def note(number: int, _frame: FrameType | None) -> None:
         received.append(number)
-        end_soon(number)
+        end_soon(number, REPORT_SECONDS)
         signal.signal(number, signal.SIG_DFL)
         loop.call_soon_threadsafe(leave)
 

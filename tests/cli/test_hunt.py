@@ -18,7 +18,7 @@ from support.places import ROOT, SUPPORT
 from support.warm import PYTHON
 
 from mcp_sim.cli import main
-from mcp_sim.runs.hunting.trials import Journal
+from mcp_sim.runs.hunting.journal import Journal
 
 PLAIN = [PYTHON, str(SUPPORT / "plain_agent.py")]
 CREATE = ["create_deal", json.dumps({"title": "Spring order", "amount": 4000, "contact_id": "con_00001"})]
@@ -131,14 +131,13 @@ def test_a_hunt_that_was_cut_short_goes_on_where_it_ended(scenario: Path, capsys
 
 
 def test_ctrl_c_reports_what_was_found(scenario: Path) -> None:
-    slow = [PYTHON, "-c", "import time; time.sleep(60)"]
+    started = scenario.with_name("started")
+    slow = [PYTHON, "-c", f"import pathlib, time; pathlib.Path({str(started)!r}).touch(); time.sleep(60)"]
     command = [PYTHON, "-m", "mcp_sim", "hunt", str(scenario), "--", *slow]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        journal = scenario.with_name("deals.hunt.jsonl")
         end = time.monotonic() + 60
-        while not journal.exists() and time.monotonic() < end:
+        while not started.exists() and time.monotonic() < end:
             time.sleep(0.05)
-        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -88,11 +88,7 @@ class Search:
             await self._begin(seeds)
             while len(self.weaknesses) < self._aims.weaknesses and (batch := self._batch()):
                 for setup, trial in zip(batch, await self._tester.trials(batch), strict=True):
-                    if trial.outcome == "failed":
-                        await self._note(setup, trial)
-                    elif trial.outcome == "passed" and {fault.id for fault in setup.faults} == {*trial.applied}:
-                        for cost, further in self._further(setup, trial):
-                            self._add(further, cost)
+                    await self._judge(setup, trial)
         except BudgetSpent:
             return False
         return True
@@ -125,6 +121,14 @@ class Search:
     def _is_known(self, setup: Setup) -> bool:
         """Whether a part of the faults is known to suffice, be it at other calls of the same tools."""
         return any(known <= _kinds(setup) for known in self._failing)
+
+    async def _judge(self, setup: Setup, trial: Trial) -> None:
+        """Note a weakness, or what else to try after a trial that the agent survived."""
+        if trial.outcome == "failed":
+            await self._note(setup, trial)
+        elif trial.outcome == "passed" and {fault.id for fault in setup.faults} == {*trial.applied}:
+            for cost, further in self._further(setup, trial):
+                self._add(further, cost)
 
     async def _note(self, setup: Setup, trial: Trial) -> None:
         if self._is_known(setup):
