@@ -31,8 +31,8 @@ from typing import Any
 import yaml
 
 from mcp_sim.cli import main as mcp_sim
+from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.learner import learn
-from mcp_sim.recordings.learning.samples import Draft
 from mcp_sim.recordings.learning.selection import TOLERANCE, folds_of, score
 from mcp_sim.recordings.measuring import measure
 from mcp_sim.recordings.responders import recorded_answers

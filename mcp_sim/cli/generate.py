@@ -19,10 +19,11 @@ from mcp_sim.generate.fiction.theme import read_theme, shipped_themes
 from mcp_sim.generate.fiction.world import Fiction, fiction_scenario, invent, questions, tables
 from mcp_sim.generate.records import Draft
 from mcp_sim.libraries.search.pages import read_given_pages
+from mcp_sim.models.generated_worlds.checks import find_problems
 from mcp_sim.models.generated_worlds.invention import Inventor, Tally, generate_tables
 from mcp_sim.models.generated_worlds.page_texts import write_texts
 from mcp_sim.models.generated_worlds.run_file import RunFile
-from mcp_sim.models.generated_worlds.tables import DEFAULT_TOTAL, divide_total, find_problems
+from mcp_sim.models.generated_worlds.tables import DEFAULT_TOTAL, divide_total
 from mcp_sim.models.language_model.endpoint import EndpointSettings, open_endpoint
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12

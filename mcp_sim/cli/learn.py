@@ -17,8 +17,8 @@ from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.parsing import count, trust_option
 from mcp_sim.cli.terminal import Palette, StepProgress, counted, first_few, print_json, table_lines
 from mcp_sim.recordings.compiling.subject import Subject, read_subject, recorded_subject, with_recordings
+from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.learner import Learnt, learn
-from mcp_sim.recordings.learning.samples import Draft
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.sessions import Session, read_sessions

@@ -9,12 +9,13 @@ from pathlib import Path
 from mcp_sim.libraries.sandbox import Limits, Stopped, Unconfined, run_confined
 from mcp_sim.recordings.compiling.subject import Subject
 from mcp_sim.recordings.ranking import Rank, Ranking
-from mcp_sim.runs.validity.comparison import Reference, Validity, compared, job_of, references
+from mcp_sim.runs.validity.comparison import Validity
+from mcp_sim.runs.validity.gating import Reference, compared, job_of, references
 from mcp_sim.runs.validity.task import Task, read_task
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 
-_TARGET = "mcp_sim.runs.validity.comparison:played"
+_TARGET = "mcp_sim.runs.validity.gating:played"
 _SECONDS = 120  # how long the agents may take with a program, for all tasks
 
 

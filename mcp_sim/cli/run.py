@@ -217,7 +217,8 @@ def _write(report: Report, args: argparse.Namespace, traces: Path | None) -> Non
         *lines, conclusion = report_lines(report)
         print("\n".join([*lines, colours.get(report.exit_code, palette.yellow)(conclusion)]))
     if args.github:
-        from mcp_sim.runs.reports.markdown import github_annotations, markdown  # noqa: PLC0415 (rarely needed)
+        from mcp_sim.runs.reports.ci import github_annotations  # noqa: PLC0415 (rarely needed)
+        from mcp_sim.runs.reports.markdown import markdown  # noqa: PLC0415 (rarely needed)
 
         with Path(os.environ[SUMMARY]).open("a", encoding="utf-8") as summary:
             summary.write(markdown(report))
@@ -232,7 +233,7 @@ def _files(report: Report, args: argparse.Namespace, traces: Path | None) -> Ite
     if args.json not in (None, "-"):
         yield Path(args.json), _as_json(report) + "\n"
     if args.junit is not None:
-        from mcp_sim.runs.reports.markdown import junit  # noqa: PLC0415 (XML is rarely needed)
+        from mcp_sim.runs.reports.ci import junit  # noqa: PLC0415 (XML is rarely needed)
 
         yield args.junit, junit(report).decode()
     if args.markdown is not None:

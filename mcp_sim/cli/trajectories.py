@@ -16,8 +16,8 @@ from mcp_sim.cli.grade import grades_of, scenario_of
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import counted, json_line
 from mcp_sim.cli.traces import read_worlds
-from mcp_sim.training.actions import definition_of, function_names, in_form
 from mcp_sim.training.rows import Words, calls_of, chat_row, digest, messages_of, provenance, turn_rows
+from mcp_sim.training.tools import definition_of, function_names, in_form
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import encode

@@ -1,15 +1,13 @@
-"""What an agent does in one turn, and the forms and names in which it reads tools."""
+"""What an agent does in one turn: calls of tools, its final answer, or the message of a chat that has either."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
-from mcp_sim.types import Record, Tool
+from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import decode_strict
 
@@ -146,74 +144,3 @@ def _call(function: Mapping[str, Any], key: str, call_id: Any) -> ToolCall:
     return ToolCall(
         name, {} if arguments is None else cast("Any", arguments), call_id if isinstance(call_id, str) else ""
     )
-
-
-# tools ----------------------------------------------------------------------------------------------------------------
-
-
-Form: TypeAlias = Literal["openai", "mcp", "anthropic"]
-
-LONGEST_NAME = 64  # characters that model APIs allow in the name of a function
-
-WAIT: Record = {
-    "name": "wait",
-    "description": "Wait before the next call, for example as long as a rate limit asks for.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {"seconds": {"type": "number", "minimum": 0, "maximum": 86400}},
-        "required": ["seconds"],
-    },
-}
-
-
-def function_names(ids: Iterable[str]) -> Mapping[str, str]:
-    """Return the name of a function for each id of a tool: distinct, of letters, digits, underscores and hyphens."""
-    names = dict[str, str]()
-    for tool in ids:
-        plain = re.sub(r"[^A-Za-z0-9_-]", "_", tool.replace("/", "__"))[:LONGEST_NAME]
-        name, number = plain, 1
-        while name in names.values():
-            number += 1
-            name = f"{plain[: LONGEST_NAME - len(str(number)) - 1]}_{number}"
-        names[tool] = name
-    return names
-
-
-@lru_cache(maxsize=64)
-def names_and_ids(ids: tuple[str, ...]) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Return the names of the functions by id, and the ids by name, shared by the environments of a scenario."""
-    names = function_names(ids)
-    return names, {name: tool for tool, name in names.items()}
-
-
-def in_form(tools: Iterable[tuple[str, Record]], form: Form) -> list[Record]:
-    """Return tools, each with its name, as MCP, OpenAI or Anthropic describe them. Raises `UsageError`."""
-    if form not in _FORMS:
-        raise UsageError(f"form: expected {', '.join(_FORMS)}, got {form!r}")
-    return [_FORMS[form](name, definition) for name, definition in tools]
-
-
-def definition_of(tool: Tool) -> Record:
-    """Return the entry of a tool in tools/list."""
-    return dict(tool.definition)
-
-
-def _as_mcp(name: str, definition: Record) -> Record:
-    return {**definition, "name": name}
-
-
-def _function(name: str, definition: Record) -> Record:
-    description, parameters = definition.get("description") or "", definition["inputSchema"]
-    return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
-
-
-def _as_anthropic(name: str, definition: Record) -> Record:
-    description, schema = definition.get("description") or "", definition["inputSchema"]
-    return {"name": name, "description": description, "input_schema": schema}
-
-
-_FORMS: Mapping[Form, Callable[[str, Record], Record]] = {
-    "mcp": _as_mcp,
-    "openai": _function,
-    "anthropic": _as_anthropic,
-}

@@ -14,20 +14,9 @@ from weakref import WeakValueDictionary
 
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
-from mcp_sim.training.actions import (
-    WAIT,
-    Action,
-    Form,
-    ToolCall,
-    Turn,
-    Unparseable,
-    arguments_of,
-    definition_of,
-    in_form,
-    names_and_ids,
-    parse,
-)
+from mcp_sim.training.actions import Action, ToolCall, Turn, Unparseable, arguments_of, parse
 from mcp_sim.training.rows import chat_row
+from mcp_sim.training.tools import WAIT, Form, definition_of, in_form, names_and_ids
 from mcp_sim.types import Observation, Record
 from mcp_sim.types.errors import BadArguments, Crash, InputRequired, UsageError
 from mcp_sim.types.grades import Grade

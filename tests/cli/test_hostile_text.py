@@ -15,7 +15,8 @@ from support.runs_reports import report, result
 
 from mcp_sim.cli import main
 from mcp_sim.cli.streams import for_people
-from mcp_sim.runs.reports.markdown import junit, markdown
+from mcp_sim.runs.reports.ci import junit
+from mcp_sim.runs.reports.markdown import markdown
 from mcp_sim.runs.reports.text import report_lines
 from mcp_sim.types.json_values import encode
 

@@ -13,7 +13,7 @@ from support.endpoint import Asked, Respond, completion, serving
 
 from mcp_sim.cli import main
 from mcp_sim.models.evaluation.messages import guidance
-from mcp_sim.models.evaluation.samples import DIMENSIONS, Outcome, summarize
+from mcp_sim.models.evaluation.results import DIMENSIONS, Outcome, summarize
 
 Json = Any
 DOMAINS = ("mcp", "search", "terminal", "swe", "android", "web", "os")

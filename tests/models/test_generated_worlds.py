@@ -19,7 +19,7 @@ from support.warm import PYTHON
 
 from mcp_sim import Simulator
 from mcp_sim.cli import main
-from mcp_sim.models.generated_worlds.tables import find_problems
+from mcp_sim.models.generated_worlds.checks import find_problems
 from mcp_sim.simulator.compile import check, load
 
 Json = Any

@@ -6,7 +6,8 @@ from xml.etree import ElementTree as ET
 
 from support.runs_reports import report, result
 
-from mcp_sim.runs.reports.markdown import junit, markdown
+from mcp_sim.runs.reports.ci import junit
+from mcp_sim.runs.reports.markdown import markdown
 from mcp_sim.runs.reports.text import report_lines
 
 

@@ -9,7 +9,8 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
-from mcp_sim.models.evaluation.samples import DIMENSIONS, Sample
+from mcp_sim.models.evaluation.results import DIMENSIONS
+from mcp_sim.models.evaluation.samples import Sample
 from mcp_sim.models.language_model.prompt import Message, encodable
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.types import Json, Record

@@ -16,7 +16,8 @@ from mcp_sim.models.evaluation.messages import (
     read_judgement,
     read_prediction,
 )
-from mcp_sim.models.evaluation.samples import Outcome, Results, Sample
+from mcp_sim.models.evaluation.results import Outcome, Results
+from mcp_sim.models.evaluation.samples import Sample
 from mcp_sim.models.language_model.endpoint import Ask, Request
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply

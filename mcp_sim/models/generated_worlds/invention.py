@@ -13,16 +13,9 @@ from mcp_sim.generate.records import Draft
 from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.generate.values import chance_of
 from mcp_sim.models.generated_worlds import prompt
+from mcp_sim.models.generated_worlds.checks import TakenValues, find_duplicates, row_problems
 from mcp_sim.models.generated_worlds.run_file import Batch, RunFile
-from mcp_sim.models.generated_worlds.tables import (
-    OpenFields,
-    TakenValues,
-    candidates,
-    find_duplicates,
-    find_open_fields,
-    record_schema,
-    row_problems,
-)
+from mcp_sim.models.generated_worlds.tables import OpenFields, candidates, find_open_fields, record_schema
 from mcp_sim.models.language_model.endpoint import Ask, Request
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply, observation_text, parse_json

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from mcp_sim.libraries.sandbox import Limits, Stopped, Unconfined, run_confined
 from mcp_sim.recordings.compiling.evidence import representative_sessions
+from mcp_sim.recordings.compiling.hooks import hooks_of
 from mcp_sim.recordings.compiling.probes import Finding, differences
 from mcp_sim.recordings.compiling.removal import (
     definition_at,
@@ -24,7 +25,6 @@ from mcp_sim.recordings.compiling.removal import (
     without_imports,
     without_waiting,
 )
-from mcp_sim.recordings.compiling.single_calls import hooks_of
 from mcp_sim.recordings.compiling.static_checks import misfitting_calls, static_problems
 from mcp_sim.recordings.compiling.subject import PROGRAM, Subject, write_server
 from mcp_sim.recordings.compiling.trial import job_of, known_of

@@ -12,10 +12,11 @@ from anyio import create_task_group, to_thread
 
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
+from mcp_sim.recordings.compiling.combining import combined
 from mcp_sim.recordings.compiling.gate import Difference, Gate, Judged
-from mcp_sim.recordings.compiling.probes import INITIAL
+from mcp_sim.recordings.compiling.probes import INITIAL, Finding
 from mcp_sim.recordings.compiling.settling import TOLERANCE, Notify, Settled, settle
-from mcp_sim.recordings.compiling.votes import Vote, clusters, combined, majority, votes
+from mcp_sim.recordings.compiling.votes import Vote, clusters, majority, votes
 from mcp_sim.types.errors import Rejected, Unanswered
 from mcp_sim.types.frozen import frozen
 
@@ -215,9 +216,8 @@ def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator
         yield f"These tools have no function: {', '.join(missing)}."
     for tool in (INITIAL, *judged.answering):
         findings = [finding for finding in judged.relevant() if finding.tool == tool]
-        doubts = ["(look whether this is right) " if finding.kind == "advice" else "" for finding in findings]
-        placed = [f"{doubt}{judged.placed(finding)}" for doubt, finding in zip(doubts, findings, strict=True)]
-        sentences = [*placed[:MOST_COMPLAINTS], *_scored_low(judged, tool, plans)]
+        shown = [_said(judged, finding) for finding in findings[:MOST_COMPLAINTS]]
+        sentences = [*shown, *_scored_low(judged, tool, plans)]
         if sentences:
             yield "\n".join([f"## {tool}", *(f"- {remark}" for remark in sentences)])
     if judged.differs() and judged.differences:
@@ -238,6 +238,11 @@ def _scored_low(judged: Judged, tool: str, plans: Judged) -> Iterator[str]:
                 f"agrees {score:.2f} of 1 with the real server in {which}; a guess from its schema alone agrees "
                 f"{other:.2f}, and would take its place. Does @initial understand every state? Are the fields right?"
             )
+
+
+def _said(judged: Judged, finding: Finding) -> str:
+    sign = "(look whether this is right) " if finding.kind == "advice" else ""
+    return f"{sign}{judged.placed(finding)}"
 
 
 def _distinct(differences: Sequence[Difference]) -> Iterator[Difference]:

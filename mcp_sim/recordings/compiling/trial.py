@@ -11,10 +11,10 @@ from typing import Any, cast
 
 from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.compiling.evidence import answer_text, canonical_in_order, violated_schemas
+from mcp_sim.recordings.compiling.hooks import check_hooks
 from mcp_sim.recordings.compiling.lifecycles import check_lifecycles
 from mcp_sim.recordings.compiling.probes import INITIAL, Finding, Probe, differences, short
 from mcp_sim.recordings.compiling.samples import differing_forms
-from mcp_sim.recordings.compiling.single_calls import check_hooks
 from mcp_sim.recordings.compiling.subject import PROGRAM as FILE
 from mcp_sim.recordings.compiling.trial_arguments import KnownArguments
 from mcp_sim.recordings.measuring import score_sessions

@@ -10,8 +10,8 @@ from statistics import median, pstdev
 
 from anyio import to_thread
 
+from mcp_sim.recordings.learning.drafts import Draft, written
 from mcp_sim.recordings.learning.lessons import OF_A_TOOL, Piece, taught
-from mcp_sim.recordings.learning.samples import Draft, written
 from mcp_sim.recordings.learning.selection import TOLERANCE, Judgement, judged, lower_sessions, score, scores_by_tool
 from mcp_sim.recordings.ranking import Rank, Ranking, is_clearly_less, reason, validity_report
 from mcp_sim.recordings.score import Report, Scores

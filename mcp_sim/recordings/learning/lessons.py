@@ -12,9 +12,10 @@ from typing import TypeAlias, cast
 from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.known import data_of
 from mcp_sim.recordings.learning.cases import induce_results, is_memorised, unexplained_text
+from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.entities import induce_entities
 from mcp_sim.recordings.learning.failures import induce_failures, shared_failures
-from mcp_sim.recordings.learning.samples import Draft, Sample, collect
+from mcp_sim.recordings.learning.samples import Sample, collect
 from mcp_sim.recordings.learning.slots import Unexplained
 from mcp_sim.recordings.observed import key_of
 from mcp_sim.spec.sessions import Session

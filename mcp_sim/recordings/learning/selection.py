@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from mcp_sim.recordings.learning.drafts import Draft, written
 from mcp_sim.recordings.learning.lessons import ERRORS, OF_A_TOOL, RESULT, WHOLE, Lesson, Piece, taught
-from mcp_sim.recordings.learning.samples import Draft, written
 from mcp_sim.recordings.measuring import score_sessions
 from mcp_sim.recordings.responders import Simulations
 from mcp_sim.recordings.score import CallScore, Report, Scores

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any, cast
+from typing import Any
 
 import anyio
 from pydantic import TypeAdapter
 
 from mcp_sim.runs.agents.strategies import SKILLS
 from mcp_sim.runs.statistics import Interval, spearman, spearman_interval
-from mcp_sim.runs.validity.recorded_task import recorded_task, seems_to_read, with_recording
-from mcp_sim.runs.validity.sides import Side, open_side, open_simulation
+from mcp_sim.runs.validity.sides import Side
 from mcp_sim.runs.validity.task import Task
 from mcp_sim.runs.validity.trial import Made, Run, Trial
-from mcp_sim.types import Json
-from mcp_sim.types.errors import Crash, UsageError
+from mcp_sim.types.errors import UsageError
 from mcp_sim.types.frozen import frozen
 
 MOST_PARTINGS = 5
@@ -227,84 +224,3 @@ def _first_parting(first: Sequence[Made], second: Sequence[Made]) -> tuple[tuple
         before[0].text,
         before[1].text,
     )
-
-
-MOST_TASKS = 3
-STREAMS = 2
-"""Fault streams. With 16 agents and the two runs without faults, a real server is started 34 times for a task."""
-SECONDS = 300.0
-"""How long the real server is run for all tasks. Those that it has not finished by then are left out."""
-JOBS = 2
-
-
-@frozen
-class Reference:
-    """A task, and how agents do it on the real server."""
-
-    task: Task
-    real: SideRuns
-
-
-async def references(
-    server: str, tasks: Iterable[Task], trust: Sequence[Path], notify: Callable[[str], None]
-) -> list[Reference]:
-    """Run agents on a real server, in the first MOST_TASKS of the tasks that can be carried out there.
-
-    Raises `UsageError` with the reasons if none can.
-    """
-    known, problems = list[Reference](), list[str]()
-    with anyio.move_on_after(SECONDS):
-        for task in tasks:
-            try:
-                known.append(await _reference(server, task, trust, notify))
-            except (UsageError, Crash) as error:
-                problems.append(str(error))
-            if len(known) == MOST_TASKS:
-                break
-    if not known:
-        reasons = "; ".join(problems[:MOST_TASKS]) or f"no task was done within {SECONDS:g} seconds"
-        raise UsageError(f"--against: agents cannot be compared: {reasons}")
-    return known
-
-
-async def _reference(server: str, task: Task, trust: Sequence[Path], notify: Callable[[str], None]) -> Reference:
-    task, session = with_recording(task)
-    async with open_side(server, task, trust, empty=True) as real:
-        if session is not None:
-            reads = {tool.name for tool in real.tools.values() if seems_to_read(real.domain, tool)}
-            task = recorded_task(task, session, reads.__contains__)
-        return Reference(task, await run_real(real, task, STREAMS, JOBS, notify))
-
-
-def job_of(document: Path, references: Iterable[Reference]) -> Mapping[str, Json]:
-    """Return the job to run agents on the simulation of a document."""
-    rows = [
-        {"task": reference.task.model_dump(mode="json", exclude_unset=True), "real": reference.real.to_json()}
-        for reference in references
-    ]
-    return {"document": str(document), "references": rows}
-
-
-def played(job: Json) -> Json:
-    """Run agents on a simulation, as a job says. Return their runs, one entry for each task."""
-    return anyio.run(_played, job)
-
-
-async def _played(job: Mapping[str, Json]) -> list[Json]:
-    document = Path(job["document"])
-    sides = list[Json]()
-    for row in job["references"]:
-        task, real = Task.model_validate(row["task"]), SideRuns.of_json(row["real"])
-        async with open_simulation(str(document), task, [document.parent], empty=True) as side:
-            sides.append((await run_simulation(side, task, real, STREAMS, 1, _ignore)).to_json())
-    return sides
-
-
-def compared(references: Sequence[Reference], sides: Json) -> list[Validity]:
-    """Return how agents rank, from what `played` returned."""
-    rows = [SideRuns.of_json(side) for side in cast("list[Json]", sides)]
-    return [compare(side, reference.real) for side, reference in zip(rows, references, strict=True)]
-
-
-def _ignore(_: str) -> None:
-    return

@@ -1,0 +1,132 @@
+"""Combine two programs: the functions of some tools from one of them, all others from the other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping
+
+from mcp_sim.recordings.compiling.gate import Judged
+from mcp_sim.recordings.compiling.removal import without_tools
+
+_BEGIN = "initial"
+
+
+def combined(main: Judged, other: Judged, tools: Collection[str]) -> str | None:
+    """Return a program with the functions of `tools` from `other`; None if the files are written otherwise than usual.
+
+    The names of the other file get the ending `_2` where both have them, tables as well: no tool of one uses a table of
+    the other. The gate decides whether the result is any good.
+    """
+    rest = [tool for tool in other.functions if tool not in tools]
+    first = ast.parse(without_tools(main.text, main.answering, tools))
+    second = ast.parse(without_tools(other.text, other.answering, [*rest, *other.hooks]))
+    tables, further = _tables(first), _tables(second)
+    if tables is None or further is None:
+        return None
+    names = {name: f"{name}_2" for name in {*_names(first)} & {*_names(second)} - {"tables"}}
+    renamed_tables = {name: f"{name}_2" for name in {*_keys(tables)} & {*_keys(further)}}
+    second = _Renaming(names, renamed_tables).visit(second)
+    begin = [*_without_hook(first), *_without_hook(second)]
+    tables.keys += further.keys
+    tables.values += further.values
+    futures, imports, others = list[ast.stmt](), list[ast.stmt](), list[ast.stmt]()
+    for node in (*first.body, *second.body):
+        is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        is_import = isinstance(node, ast.Import | ast.ImportFrom)
+        if not (node in second.body and (_is_tables(node) or _is_text(node))):
+            (futures if is_future else imports if is_import else others).append(node)
+    body = [*futures[:1], *imports, *others, *_begun(begin)]
+    return ast.unparse(ast.fix_missing_locations(ast.Module(body, [])))
+
+
+def _begun(names: Collection[str]) -> list[ast.stmt]:
+    """Return a hook that calls the functions which filled the tables of both programs."""
+    calls = "".join(f"    {name}(given, world)\n" for name in names)
+    return ast.parse(f"@{_BEGIN}\ndef begin_all(given, world):\n{calls}").body if names else []
+
+
+def _without_hook(module: ast.Module) -> Iterator[str]:
+    """Yield the name of the function that fills the tables, which loses its decorator."""
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and any(ast.unparse(line) == _BEGIN for line in node.decorator_list):
+            node.decorator_list = []
+            yield node.name
+
+
+def _tables(module: ast.Module) -> ast.Dict | None:
+    return next(
+        (node.value for node in module.body if isinstance(node, ast.Assign) and _is_tables(node)
+         and isinstance(node.value, ast.Dict)), None,
+    )  # fmt: skip
+
+
+def _is_tables(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "tables"
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _keys(tables: ast.Dict) -> list[str]:
+    return [str(key.value) for key in tables.keys if isinstance(key, ast.Constant)]
+
+
+def _names(module: ast.Module) -> Iterator[str]:
+    """Yield the names that a file gives to functions, classes and values; not those that it imports."""
+    for node in module.body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Assign(targets=targets):
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case _:
+                pass
+
+
+class _Renaming(ast.NodeTransformer):
+    """Gives other names to what a file defines, and to its tables. Names of a function's own stay."""
+
+    def __init__(self, names: Mapping[str, str], tables: Mapping[str, str]) -> None:
+        self._names, self._tables = names, tables
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        own = {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+        own |= {argument.arg for argument in ast.walk(node) if isinstance(argument, ast.arg)}
+        inner = _Renaming({name: to for name, to in self._names.items() if name not in own}, self._tables)
+        tool = next((line for line in node.decorator_list if ast.unparse(line) == "tool"), None)
+        renamed = self._names.get(node.name)
+        if tool is not None and renamed is not None:  # its name was that of its tool
+            node.decorator_list = [ast.parse(f"tool({node.name!r})", mode="eval").body]
+        node.name = renamed or node.name
+        node.body = [inner.visit(line) for line in node.body]
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self._names.get(node.id, node.id), node.ctx)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.Attribute:
+        is_table = isinstance(node.value, ast.Name) and node.value.id == "world"
+        name = self._tables.get(node.attr, node.attr) if is_table else node.attr
+        return ast.Attribute(self.visit(node.value), name, node.ctx)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
+        if _is_tables(node):
+            for child in ast.walk(node.value):
+                if isinstance(child, ast.Dict):
+                    self._rename_tables(child)
+            return node
+        self.generic_visit(node)
+        return node
+
+    def _rename_tables(self, node: ast.Dict) -> None:
+        """Rename the tables that a mapping declares, or that its links name."""
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(value, ast.Dict) and key.value in self._tables:
+                key.value = self._tables[str(key.value)]
+            if isinstance(key, ast.Constant) and key.value == "links" and isinstance(value, ast.Dict):
+                for link in value.values:
+                    if isinstance(link, ast.Constant):
+                        link.value = self._tables.get(str(link.value), link.value)
