@@ -38,15 +38,7 @@ def run(args: argparse.Namespace) -> int:
         print_json([asdict(problem) for _, problems in checked_documents for problem in problems])
     else:
         for file, problems in checked_documents:
-            palette = Palette.of(sys.stdout)
-            named, more = _named(problems)
-            for problem in named:
-                print(palette.red(str(problem)) if problem.severity == "error" else palette.yellow(str(problem)))
-            if more:
-                print(palette.yellow(f"{file}: warning: {more} more like these; --json lists all"))
-            if not _has_error(problems):
-                warnings = f", {counted(len(problems), 'warning')}" if problems else ""
-                print(f"{file}: {palette.green('ok')}{warnings}")
+            _print_problems(file, problems)
     return 1 if any(problems if args.strict else _has_error(problems) for _, problems in checked_documents) else 0
 
 
@@ -73,6 +65,18 @@ def _failing_tools(scenario: Scenario) -> list[Problem]:
 
     sentences = anyio.run(failing_tools, scenario)
     return [Problem(scenario.path, 0, "", sentence, "warning") for sentence in sentences]
+
+
+def _print_problems(file: str, problems: list[Problem]) -> None:
+    palette = Palette.of(sys.stdout)
+    named, more = _named(problems)
+    for problem in named:
+        print(palette.red(str(problem)) if problem.severity == "error" else palette.yellow(str(problem)))
+    if more:
+        print(palette.yellow(f"{file}: warning: {more} more like these; --json lists all"))
+    if not _has_error(problems):
+        warnings = f", {counted(len(problems), 'warning')}" if problems else ""
+        print(f"{file}: {palette.green('ok')}{warnings}")
 
 
 def _named(problems: list[Problem]) -> tuple[list[Problem], int]:

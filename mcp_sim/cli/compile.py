@@ -60,6 +60,7 @@ def _sampled(subject: Subject, args: argparse.Namespace) -> Subject:
     if source is None:
         return subject
     path = Path(source)
+    # The gate also judges behaviour by recorded sessions.
     sessions = read_sessions(path) if path.is_dir() or path.suffix == ".jsonl" else []
     calls = sessions_in_order(sessions) if sessions else _calls(subject, source, args.sample_tools)
     sampled_subject = with_samples(replace(subject, held=sessions), calls, sessions[0].state if sessions else {})

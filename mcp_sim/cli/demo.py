@@ -65,6 +65,7 @@ async def _work(scenario: Scenario, trace: Path, mode: str) -> None:
     print(textwrap.indent(textwrap.fill(scenario.task, 100), "  "))
     options = ("--trace", str(trace), "--clock", "virtual", "--log-level", "warning")
     async with spawned(SCENARIO, *options, mode=mode) as client:
+        # A naive agent: it works on the task, and repeats every call that has failed.
         ask = _asking(client, trace, paint)
         contacts = await ask("search_contacts", {"query": "Ada Vos"})
         ada = contacts["contacts"][0]["id"] if contacts else ""

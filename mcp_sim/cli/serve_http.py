@@ -102,7 +102,8 @@ def _check_login(args: argparse.Namespace) -> None:
 
 
 def _run(serve: Callable[..., Awaitable[int]], *worker: Worker) -> int:
-    return anyio.run(serve, *worker, backend_options={"use_uvloop": find_spec("uvloop") is not None})
+    has_uvloop = find_spec("uvloop") is not None  # it does not exist on every platform
+    return anyio.run(serve, *worker, backend_options={"use_uvloop": has_uvloop})
 
 
 def _run_workers(

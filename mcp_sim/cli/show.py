@@ -48,13 +48,7 @@ def run(args: argparse.Namespace) -> int:
             print_json(_as_json(path, every, args.world))
         else:
             _table(entries)
-            palette = Palette.of(sys.stdout)
-            grades = _grades(path, every, args.world)
-            if grades:
-                print()
-            for name, grade in grades.items():
-                for line in [not_judged(name)] if grade is None else grade_lines(name, grade, palette):
-                    print(line)
+            _print_verdicts(path, every, args.world)
     except (AttributeError, KeyError, TypeError) as error:
         raise UsageError(f"{path} is not a trace of format {FORMAT}: {error!r}") from None
     return 0
@@ -110,6 +104,16 @@ def _as_json(path: Path, entries: Sequence[Record], only: str | None) -> Record:
     return {"worlds": worlds}
 
 
+def _print_verdicts(path: Path, entries: Iterable[Record], only: str | None) -> None:
+    palette = Palette.of(sys.stdout)
+    grades = _grades(path, entries, only)
+    if grades:
+        print()
+    for name, grade in grades.items():
+        for line in [not_judged(name)] if grade is None else grade_lines(name, grade, palette):
+            print(line)
+
+
 def _grades(path: Path, entries: Iterable[Record], only: str | None) -> dict[str, Grade | None]:
     """Return the grades of the worlds of a trace, if its scenario is found as it was, and expects something.
 
@@ -151,7 +155,7 @@ def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str
         yield paint.dim(f"       final answer: {shorten(entry['answer'])}")
         return
     step = entry["step"]
-    yield _row(str(step["n"]), step["at"].partition("T")[2].rstrip("Z")[:8], _cells(step), widths)
+    yield _row(str(step["n"]), _time(step["at"]), _cells(step), widths)
     decisions = step.get("perturbations", ())
     for decided in decisions:
         if decided["outcome"] == "no_effect":
@@ -192,6 +196,10 @@ def _row(n: str, time: str, cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _cut(cell: str, width: int) -> str:
     return printable(cell if len(cell) <= width else cell[: width - 3] + "...")
+
+
+def _time(moment: str) -> str:
+    return moment.partition("T")[2].rstrip("Z")[:8]
 
 
 # one step ------------------------------------------------------------------------------------------------------------

@@ -127,6 +127,9 @@ class StepProgress:
             sys.stderr.flush()
 
 
+# output ---------------------------------------------------------------------------------------------------------------
+# A command that prints a table calls `json_option`, and prints either `table_lines` or `print_json`.
+
 GAP = "  "
 
 

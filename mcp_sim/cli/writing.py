@@ -24,7 +24,7 @@ from mcp_sim.cli.terminal import Palette, StepProgress, counted, first_few, json
 from mcp_sim.models.language_model.endpoint import EndpointSettings, Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.recordings.compiling.gate import Gate
+from mcp_sim.recordings.compiling.gate import Gate, Judged
 from mcp_sim.recordings.compiling.prompt import LONGEST, prompt_text
 from mcp_sim.recordings.compiling.rounds import ROUNDS, Author, Outcome, write_program
 from mcp_sim.recordings.compiling.subject import PROGRAM, Subject, can_be_edited
@@ -248,8 +248,7 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
     if as_json:
         print_json(report)
     else:
-        reasons = {tool["why"][0].split("\n")[0] if tool["why"] else "" for tool in report["tools"].values()}
-        shared = reasons.pop() if len(reasons) == 1 and len(report["tools"]) > 1 else ""
+        shared = _shared_reason(report)
         heading, *rows = table_lines([*_rows(report, shared)])
         print(Palette.of(sys.stdout).bold(heading))
         print("\n".join(rows))
@@ -279,6 +278,12 @@ def _vote_lines(outcome: Outcome) -> Iterator[str]:
             yield from (
                 f"    {number} of {sum(vote.answers.values())}: {text}" for text, number in vote.answers.items()
             )
+
+
+def _shared_reason(report: Record) -> str:
+    """Return why no tool is kept, if it is the same for several tools; else ''."""
+    reasons = {tool["why"][0].split("\n")[0] if tool["why"] else "" for tool in report["tools"].values()}
+    return reasons.pop() if len(reasons) == 1 and len(report["tools"]) > 1 else ""
 
 
 def _rows(report: Record, shared: str) -> Iterator[list[str]]:
@@ -318,13 +323,11 @@ def report_of(gate: Gate, outcome: Outcome) -> Record:
     tools = {str(tool["name"]): _tool_report(str(tool["name"]), gate, outcome) for tool in gate.subject.tools}
     held, ranks = None if judged is None else judged.held.score, gate.ranks(None)
     ours = [None] * len(ranks) if judged is None else gate.ranks(judged.text)
-    kept: Collection[str] = () if outcome.judged is None else outcome.judged.hooks
-    hooks: Iterable[str] = () if outcome.best is None else outcome.best.hooks
     return {
         "server": gate.subject.server,
         "kept": sum(tool["kept"] for tool in tools.values()),
         "tools": tools,
-        "hooks": {name: {"kept": name in kept, "why": [*outcome.dropped.get(name, ())]} for name in hooks},
+        "hooks": _hooks_report(outcome),
         "sessions": {
             "shown": [session.name for session in gate.subject.shown],
             "held_back": [session.name for session in gate.subject.held],
@@ -341,22 +344,37 @@ def report_of(gate: Gate, outcome: Outcome) -> Record:
     }
 
 
+def _hooks_report(outcome: Outcome) -> Record:
+    """Return whether each hook and resource of the program was kept, and why not."""
+    kept: Collection[str] = () if outcome.judged is None else outcome.judged.hooks
+    hooks: Iterable[str] = () if outcome.best is None else outcome.best.hooks
+    return {name: {"kept": name in kept, "why": [*outcome.dropped.get(name, ())]} for name in hooks}
+
+
 def _tool_report(tool: str, gate: Gate, outcome: Outcome) -> Record:
     judged, plans = outcome.judged, gate.plans
     kept = judged is not None and tool in judged.functions
     shown = judged or outcome.best
-    had_function = shown is None or shown.whole or tool in shown.functions or tool in outcome.dropped
-    excuses = [
-        f"kept, since other functions work on what it creates: {reason}" for reason in outcome.excused.get(tool, ())
-    ]
     return {
         "kept": kept,
-        "result": "kept" if kept else "dropped" if had_function else "missing",
+        "result": "kept" if kept else _left_out(tool, shown, outcome),
         "checks": [] if shown is None else [*shown.checks.get(tool, ())],
         "held_back": None if shown is None else shown.held.tools.get(tool),
         "plan": plans.held.tools.get(tool),
-        "why": excuses if kept else _why(tool, outcome),
+        "why": _excuse(tool, outcome) if kept else _why(tool, outcome),
     }
+
+
+def _excuse(tool: str, outcome: Outcome) -> list[str]:
+    """Return what is wrong with a function that is kept all the same; empty if nothing."""
+    why = outcome.excused.get(tool, ())
+    return [f"kept, since other functions work on what it creates: {reason}" for reason in why]
+
+
+def _left_out(tool: str, shown: Judged | None, outcome: Outcome) -> str:
+    """Return whether a tool never had a function, or lost it."""
+    had = shown is None or shown.whole or tool in shown.functions or tool in outcome.dropped
+    return "dropped" if had else "missing"
 
 
 def _why(tool: str, outcome: Outcome) -> list[str]:

@@ -236,6 +236,9 @@ def message_prefix(body: ToolResult | RpcError, share: float) -> str:
     return text[: min(max(1, int(len(text) * share)), len(text) - 1)]
 
 
+# tables of libraries --------------------------------------------------------------------------------------------------
+
+
 def entity_of(domain: Domain, tool: Tool, table: str) -> str:
     """Return the entity of a table for the server of a tool, whose name precedes it in worlds with `namespaces`."""
     name = f"{tool.server}.{table}"

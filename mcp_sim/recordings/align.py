@@ -95,10 +95,7 @@ class Alignment:
             return [self.translate(item, key) for item in cast("list[Json]", value)]
         name = normal(value)
         if name in self._served and (isinstance(value, str) or is_id(key, value)):
-            served = self._served[name]
-            if isinstance(value, str):
-                return str(served)
-            return int(served) if isinstance(served, str) and served.isdecimal() else served
+            return _like(value, self._served[name])
         return self._translated_text(value) if isinstance(value, str) else value
 
     def _translated_text(self, text: str) -> str:
@@ -217,3 +214,10 @@ def _ids_by_key(value: Json) -> dict[str, dict[str, Json]]:
 def _form(name: str) -> str:
     """Return an id with placeholders for its digits and hexadecimal parts."""
     return re.sub(r"\d", "9", re.sub(r"[0-9a-f]{4,}", "h", name))
+
+
+def _like(recorded: Json, served: Json) -> Json:
+    """Return an id of the simulation in the type of the recorded one, if it can be."""
+    if isinstance(recorded, str):
+        return str(served)
+    return int(served) if isinstance(served, str) and served.isdecimal() else served

@@ -115,7 +115,7 @@ class _GivenValues:
     def of(self, state: Json) -> Mapping[str, Seen]:
         """Return the values of a state."""
         if state is not self._state:
-            values = set[str]()
+            values = set[str]()  # also the parts of its shorter texts of several lines
             for _, leaf in leaves(state):
                 is_document = isinstance(leaf, str) and "\n" in leaf and len(leaf) < _LONGEST_DOCUMENT
                 name = normal(leaf)

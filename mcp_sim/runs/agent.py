@@ -83,7 +83,7 @@ class AgentCommand:
         """Raise `UsageError` for placeholders without a value in this scenario, and for an impossible answer file."""
         if self.answer_file is not None and (not self.answer_file or Path(self.answer_file).is_dir()):
             raise UsageError(f"--answer-file: expected a file, got {self.answer_file!r}")
-        for name in [name for word in (*self.words, self.answer_file or "") for name in _PLACEHOLDER.findall(word)]:
+        for name in self._placeholders():
             if name == "task" and not scenario.task:
                 raise UsageError(f"the command has {{task}}, but {scenario.path} has no `task:`")
             if name == "url" and len(scenario.servers) > 1:
@@ -95,6 +95,9 @@ class AgentCommand:
     def is_parallel(self) -> bool:
         """Whether several runs at a time do not write to one answer file."""
         return self.answer_file is None or "{dir}" in self.answer_file
+
+    def _placeholders(self) -> list[str]:
+        return [name for word in (*self.words, self.answer_file or "") for name in _PLACEHOLDER.findall(word)]
 
     async def run(self, task: str, urls: Mapping[str, str], folder: Path) -> Exit:
         """Run the agent until it ends or its time is over. `folder` is its own, and empty.
@@ -175,13 +178,18 @@ async def _ended(process: Process, seconds: float) -> int | None:
             code = await process.wait()
     finally:
         with anyio.CancelScope(shield=True):
-            with suppress(ProcessLookupError, PermissionError):
-                if hasattr(os, "killpg"):
-                    os.killpg(process.pid, signal.SIGKILL)
-                elif process.returncode is None:
-                    process.kill()
+            _end_group(process)
             await process.wait()
     return code
+
+
+def _end_group(process: Process) -> None:
+    """Kill a process and all of its group."""
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        elif process.returncode is None:
+            process.kill()
 
 
 def _answer(path: Path) -> str:

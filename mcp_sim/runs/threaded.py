@@ -230,8 +230,7 @@ class ThreadedWorld:
         if len(entries) > STEPS_SHOWN:
             yield f"({len(entries) - STEPS_SHOWN} earlier steps)"
         for entry in entries[-STEPS_SHOWN:]:
-            lines = entry_lines(entry)
-            yield from (f"  {line}" for line in lines)
+            yield from (f"  {line}" for line in entry_lines(entry))
 
     def close(self) -> None:
         """Refuse calls over HTTP."""

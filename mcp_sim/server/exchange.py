@@ -373,6 +373,9 @@ def replayed(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
+# web pages on other origins -------------------------------------------------------------------------------------------
+
+
 _EXPOSED = b"mcp-session-id, mcp-protocol-version, www-authenticate, retry-after"
 """Headers of answers that clients in browsers need."""
 _METHODS = b"GET, POST, DELETE, OPTIONS"

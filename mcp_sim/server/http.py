@@ -24,13 +24,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from mcp_sim.server.access import (
-    TOKEN_VARIABLE,
-    Access,
-    NotAdmitted,
-    WorldNames,
-    explicit_names,
-)
+from mcp_sim.server.access import TOKEN_VARIABLE, Access, NotAdmitted, WorldNames, explicit_names
 from mcp_sim.server.batches import answer_batch, batch_of
 from mcp_sim.server.exchange import (
     CONNECTION,
@@ -190,11 +184,7 @@ class HttpServer:
             await refusal.send(send)
         except Exception:
             logger.exception("a request failed: %s %s", scope["method"], scope["path"])
-            exchange: Exchange | None = scope.get(EXCHANGE)
-            if exchange is None or not exchange.has_begun:
-                await Refusal(500, INTERNAL_ERROR, "Internal error").send(send)
-            else:
-                scope["extensions"][CONNECTION]["close"]()
+            await _send_internal_error(scope, send)
 
     async def _report_health(self, scope: Scope, send: Send) -> None:
         """Answer 200 while the server serves, 503 while it ends. It needs no token and shows nothing else."""
@@ -534,6 +524,15 @@ def _check_single(headers: Sequence[tuple[bytes, bytes]]) -> None:
 
 def _leaving() -> Refusal:
     return Refusal(503, INTERNAL_ERROR, LEAVING, {"connection": "close"})
+
+
+async def _send_internal_error(scope: Scope, send: Send) -> None:
+    """Answer with an internal error without details, or close a connection whose response has begun."""
+    exchange: Exchange | None = scope.get(EXCHANGE)
+    if exchange is None or not exchange.has_begun:
+        await Refusal(500, INTERNAL_ERROR, "Internal error").send(send)
+    else:
+        scope["extensions"][CONNECTION]["close"]()
 
 
 async def _break_off(ctx: Context, broken: BrokenDelivery) -> None:

@@ -67,7 +67,7 @@ from mcp_sim.server.protocol import (
 )
 from mcp_sim.server.surface import offers, page
 from mcp_sim.server.tasks import CAPABILITY, ERA, METHODS, Tasks, check_way, support_of
-from mcp_sim.types import BrokenDelivery, Call, Json, Observation, Record, RpcError, ToolResult
+from mcp_sim.types import BrokenDelivery, Json, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.errors import CRASH_CODE, Crash, InputRequired, UsageError
 from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.json_schema.validation import Validator
@@ -199,11 +199,7 @@ class Impersonation(Server[Any]):
                     params = cast("Mapping[str, Any]", ctx.params)
                     return await self._call(ctx, params["name"], params.get("arguments"), is_plain=True)
                 case "initialize":
-                    welcome = cast("Record", await call_next(ctx))
-                    if welcome["protocolVersion"] == ERA:
-                        return welcome
-                    offered = {name: about for name, about in welcome["capabilities"].items() if name != "tasks"}
-                    return {**welcome, "capabilities": offered}
+                    return _without_unknown_tasks(cast("Record", await call_next(ctx)))
                 case "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list":
                     return await self._list(ctx, call_next)
                 case _:
@@ -327,9 +323,8 @@ class Impersonation(Server[Any]):
         key = _idempotency_key((ctx.params or {}).get("_meta"))
         with self._stages(ctx).calling():
             client = self._client(ctx, world) if self._passes_on else None
-            call = Call(tool, given, answers, key, self._caller_of(ctx), client)
             try:
-                return await world.call(call.tool, call.arguments, call.key, call.answers, call.caller, call.client)
+                return await world.call(tool, given, key, answers, self._caller_of(ctx), client)
             except KeyReused as error:
                 raise MCPError(INVALID_PARAMS, str(error)) from None
             except UsageError:
@@ -462,6 +457,14 @@ class Impersonation(Server[Any]):
     async def _set_level(self, ctx: Context, params: SetLevelRequestParams) -> EmptyResult:
         self._subscribers.peer(ctx, await self._world_of(ctx)).level = params.level
         return EmptyResult()
+
+
+def _without_unknown_tasks(welcome: Record) -> Record:
+    """Return the result of a handshake, without tasks in protocols that lack them."""
+    if welcome["protocolVersion"] == ERA:
+        return welcome
+    offered = {name: about for name, about in welcome["capabilities"].items() if name != "tasks"}
+    return {**welcome, "capabilities": offered}
 
 
 def _crashed() -> MCPError:

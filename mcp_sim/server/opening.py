@@ -146,17 +146,21 @@ class Opening:
         if whole != {"jsonrpc": "2.0", "id": message["id"], "method": method, "params": params}:
             return None
         if method == "initialize":
-            version, client, able = (params.get(name) for name in ("protocolVersion", "clientInfo", "capabilities"))
-            if len(params) > 3 or self._era is not None or not _is_plain_client(client, able):
-                return None
-            if not isinstance(version, str) or version not in HANDSHAKES:
-                return None
-            self._era = "handshake"
-            information = dict(sorted(self._information.items()))  # as the SDK does in this era only
-            return {**self._presentation, "protocolVersion": version, "serverInfo": information}
+            return self._welcome(params)
         if self._era == "handshake":
             return self._list(handshake_listing) if method == "tools/list" and not params else None
         return self._sessionless(method, params)
+
+    def _welcome(self, params: Record) -> Record | None:
+        """Return the result of a handshake, as the SDK would write it."""
+        version, client, able = (params.get(name) for name in ("protocolVersion", "clientInfo", "capabilities"))
+        if len(params) > 3 or self._era is not None or not _is_plain_client(client, able):
+            return None
+        if not isinstance(version, str) or version not in HANDSHAKES:
+            return None
+        self._era = "handshake"
+        information = dict(sorted(self._information.items()))  # as the SDK does in this era only
+        return {**self._presentation, "protocolVersion": version, "serverInfo": information}
 
     def _sessionless(self, method: Json, params: Record) -> Record | None:
         """Return the result of a request that needs no handshake, as the SDK would write it."""

@@ -84,12 +84,7 @@ class _Copy:
         """Return a copy of an element, with all within."""
         copy = Element(element.tag, {**element.attributes}, parent, element.place)
         copy.children = [child if isinstance(child, str) else self.of(child, copy) for child in element.children]
-        is_button = copy.get("type") in ("submit", "button", "reset") and not copy.has("name")
-        for name in ("aria-label", "value") if is_button else ("aria-label",):  # with a name, the value is sent
-            if copy.has(name):
-                copy.attributes[name] = self._called(copy.get(name))
-        if copy.tag in _NAMED:
-            copy.children = [self._called(child) if isinstance(child, str) else child for child in copy.children]
+        self._rename(copy)
         if self._seed is not None and element.tag in _PERMUTED:
             copy.children = self._permuted(copy)
         return copy
@@ -104,6 +99,14 @@ class _Copy:
         for at, source in zip(moved, order, strict=True):
             children[at] = element.children[source]
         return children
+
+    def _rename(self, element: Element) -> None:
+        is_button = element.get("type") in ("submit", "button", "reset") and not element.has("name")
+        for name in ("aria-label", "value") if is_button else ("aria-label",):  # with a name, the value is sent
+            if element.has(name):
+                element.attributes[name] = self._called(element.get(name))
+        if element.tag in _NAMED:
+            element.children = [self._called(child) if isinstance(child, str) else child for child in element.children]
 
     def _called(self, text: str) -> str:
         """Return a text with another name, if the whole of it is one; a number in brackets may follow."""

@@ -138,11 +138,7 @@ class Task(Tab):
         self._browser.forget({entry["page"] for entry in back} - {entry["page"] for entry in (self.record, *stack)})
         self.record["back"] = stack
         self.look(scroll=scroll)
-        name, keyboard = field or (None, False)
-        control = None if name is None else named_controls(self._form_of_page().root).get(name)
-        if control is not None and is_text_control(control):
-            self.record["focus"] = control.place
-            self.look(keyboard=keyboard)
+        self._keep_field(field)
 
     def _request(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> tuple[str, Record]:
         answer = super()._request(method, url, form)
@@ -154,6 +150,14 @@ class Task(Tab):
         place = self.record["focus"]
         names = () if self.has_notice or place is None else named_controls(self.root).items()
         return next((name for name, control in names if control.place == place), None), self.view["keyboard"]
+
+    def _keep_field(self, field: tuple[Any, bool] | None) -> None:
+        """Keep the focus in a field of the same screen."""
+        name, keyboard = field or (None, False)
+        control = None if name is None else named_controls(self._form_of_page().root).get(name)
+        if control is not None and is_text_control(control):
+            self.record["focus"] = control.place
+            self.look(keyboard=keyboard)
 
 
 def _screen_of(url: str) -> str:

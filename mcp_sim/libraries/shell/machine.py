@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import posixpath
 import shlex
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
@@ -25,13 +26,6 @@ from mcp_sim.types.clock import iso_seconds
 
 if TYPE_CHECKING:
     from bashkit import Bash, BuiltinContext, BuiltinResult, CommandContext, ExecResult, FileSystem
-from base64 import b64decode, b64encode
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from bashkit import FileSystem
-
-
 BINARIES = ("/usr/bin", "/bin")
 SYSTEM = frozenset({"/proc", "/dev", *BINARIES})
 """What the interpreter provides. Changes there are not kept."""

@@ -100,10 +100,7 @@ class Sandbox:
     def _authorize(self, action: int, subject: str | None, two: str | None, _base: str | None, _by: str | None) -> int:
         """Allow an action of a statement, or deny it. Tighten the limits of those that repeat or fill values."""
         name = ((subject if action == sqlite3.SQLITE_PRAGMA else two) or "").lower()
-        if action == sqlite3.SQLITE_RECURSIVE:
-            self._most = RECURSIVE_STEPS
-        if action == sqlite3.SQLITE_RECURSIVE or (action == sqlite3.SQLITE_FUNCTION and name in _FILLING_FUNCTIONS):
-            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SMALL_VALUE)
+        self._tighten(action, name)
         if action in _DENIED:
             self.reason = f"{_DENIED[action]} is not allowed here"
         elif action == sqlite3.SQLITE_PRAGMA and (name not in _PRAGMAS or (two is not None and name in _SETTINGS)):
@@ -113,6 +110,12 @@ class Sandbox:
         else:
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
+
+    def _tighten(self, action: int, function: str) -> None:
+        if action == sqlite3.SQLITE_RECURSIVE:
+            self._most = RECURSIVE_STEPS
+        if action == sqlite3.SQLITE_RECURSIVE or (action == sqlite3.SQLITE_FUNCTION and function in _FILLING_FUNCTIONS):
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SMALL_VALUE)
 
     def _register_time_and_chance(self, connection: sqlite3.Connection) -> None:
         """Replace SQLite's time and randomness by the world's."""

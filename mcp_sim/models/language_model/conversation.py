@@ -111,15 +111,18 @@ class Conversation:
 
         Raises `Crash` if there is no reply.
         """
-        for at_once in (False, True):
-            transcript = self.shortened(turn, len(user), at_once=at_once)
-            try:
-                return await self._once(turn, messages(self.system, transcript, user, rejected), schema, len(rejected))
-            except TooLong as error:
-                # A single turn, or a summary alone, cannot be shortened further.
-                if at_once or transcript is None or transcript.before is None:
-                    raise Crash(turn.tool.id, str(error)) from None
-        raise AssertionError("the second attempt returns or raises")
+        transcript = self.shortened(turn, len(user))
+        try:
+            return await self._once(turn, messages(self.system, transcript, user, rejected), schema, len(rejected))
+        except TooLong as error:
+            # A single turn, or a summary alone, cannot be shortened further.
+            if transcript is None or transcript.before is None:
+                raise Crash(turn.tool.id, str(error)) from None
+        transcript = self.shortened(turn, len(user), at_once=True)
+        try:
+            return await self._once(turn, messages(self.system, transcript, user, rejected), schema, len(rejected))
+        except TooLong as error:
+            raise Crash(turn.tool.id, str(error)) from None
 
     async def ask_changes(self, turn: Turn, user: str, observed: Observation, schema: Record) -> Reply | None:
         """Return the model's reply to the question what the call has changed, or None."""

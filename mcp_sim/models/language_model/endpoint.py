@@ -123,14 +123,7 @@ class Endpoint:
             if isinstance(error, Refused) and error.status in (401, 403, *REDIRECTS):
                 raise UsageError(f"{self.line.base_url}: {failure_reason(error, self.line.key)}") from None
             return
-        models = {
-            model["id"]: model for model in map(as_object, as_list(as_object(listed).get("data"))) if "id" in model
-        }
-        if models and self.line.model not in models:
-            known = did_you_mean(self.line.model, models)
-            raise UsageError(f"{self.line.base_url}: serves no model {self.line.model!r}{known}")
-        length: Json = models.get(self.line.model, {}).get("max_model_len")
-        self._context = length if isinstance(length, int) and length > 0 else None
+        self._read_models(listed)
 
     async def _models(self) -> Json:
         """Return the list of models. Raises `UsageError` if the URL is not that of an endpoint."""
@@ -192,19 +185,16 @@ class Endpoint:
                 else:
                     raise
                 continue
-            self._takes_schemas = self._takes_schemas or (rung == 0 and request.schema is not None)
-            if rung and request.schema is not None:
-                self._lowered[canonical(request.schema)] = rung
-                if len(self._lowered) > FORMS_KEPT:
-                    self._lowered.popitem(last=False)
-            tokens = reply.usage.get("prompt_tokens", 0)
-            if tokens:
-                self._density = sum(len(message["content"]) for message in request.messages) / tokens
+            self._settle(request.schema, rung)
+            self._measure(request, reply)
             return reply
 
     async def _sent(self, request: Request, rung: int) -> Json:
         header = self.line.dialect.affinity
         headers = {header: request.affinity} if header and request.affinity else None
+        return await self._connection.exchange("POST", COMPLETIONS, encode(self._body(request, rung)), headers)
+
+    def _body(self, request: Request, rung: int) -> dict[str, Json]:
         line = self.line
         body: dict[str, Json] = {
             "model": line.model,
@@ -218,9 +208,20 @@ class Endpoint:
             body["response_format"] = form
         if request.stop and line.dialect.stops and (request.schema is None or rung > LAST_WITH_SCHEMA):
             body["stop"] = [*request.stop]
-        return await self._connection.exchange("POST", COMPLETIONS, encode({**body, **line.body}), headers)
+        return {**body, **line.body}
 
     # what the engine reports
+
+    def _read_models(self, listed: Json) -> None:
+        """Check the list of models, and note how long a conversation may be."""
+        models = {
+            model["id"]: model for model in map(as_object, as_list(as_object(listed).get("data"))) if "id" in model
+        }
+        if models and self.line.model not in models:
+            known = did_you_mean(self.line.model, models)
+            raise UsageError(f"{self.line.base_url}: serves no model {self.line.model!r}{known}")
+        length: Json = models.get(self.line.model, {}).get("max_model_len")
+        self._context = length if isinstance(length, int) and length > 0 else None
 
     def _is_about_the_form(self, error: Refused, rung: int) -> bool:
         """Whether the engine may have rejected the response format, and not the rest of the request.
@@ -236,6 +237,19 @@ class Endpoint:
     def _rung(self, schema: Record | None) -> int:
         """Return the position of the response format that the engine accepted for this schema."""
         return self._lowered.get(canonical(schema), 0) if self._lowered and schema is not None else 0
+
+    def _settle(self, schema: Record | None, rung: int) -> None:
+        self._takes_schemas = self._takes_schemas or (rung == 0 and schema is not None)
+        if rung and schema is not None:
+            self._lowered[canonical(schema)] = rung
+            if len(self._lowered) > FORMS_KEPT:
+                self._lowered.popitem(last=False)
+
+    def _measure(self, request: Request, reply: Reply) -> None:
+        """Measure how many characters a token of this model has."""
+        tokens = reply.usage.get("prompt_tokens", 0)
+        if tokens:
+            self._density = sum(len(message["content"]) for message in request.messages) / tokens
 
 
 # completions ----------------------------------------------------------------------------------------------------------
@@ -312,9 +326,14 @@ def failure_reason(error: Disconnected | Refused | ValueError | RecursionError, 
         case Disconnected():
             return _BROKEN if error.began else _UNREACHABLE
         case Refused():
-            message = error.message if key == KEYLESS else error.message.replace(key, "***")
-            message = " ".join(message.split())[:MAX_REASON]
-            advice = _ADVICE.get(error.status)
-            return f"HTTP {error.status}: {message}" + (f"; {advice}" if advice else "")
+            return _refusal(error, key)
         case _:
             return f"the answer cannot be read ({type(error).__name__}); is this an OpenAI-compatible endpoint?"
+
+
+def _refusal(error: Refused, key: str) -> str:
+    """Return the endpoint's own message, and advice."""
+    message = error.message if key == KEYLESS else error.message.replace(key, "***")
+    message = " ".join(message.split())[:MAX_REASON]
+    advice = _ADVICE.get(error.status)
+    return f"HTTP {error.status}: {message}" + (f"; {advice}" if advice else "")

@@ -61,18 +61,23 @@ def relevant_records(plan: Plan, domain: Domain) -> RelevantRecords:
 
 def collect_facts(turn: Turn, relevant: RelevantRecords, last: Transcript | None, disclosure: Disclosure) -> Record:
     """Return what is true before the call: time, relevant records (null: absent), events since the last turn."""
-    planned = [(entity, key) for argument, entity in relevant.named for key in _keys(turn.call.arguments, argument)]
-    named = [*dict.fromkeys((*planned, *islice(_also_named(turn, disclosure.domain), MAX_NAMED)))]
-    records = [_shown(turn, disclosure, at) for at in named if _is_settled(turn, disclosure.domain, at)]
-    related = _within(MAX_SIZE, (_shown(turn, disclosure, at) for at in _related(turn, named, disclosure.domain)))
-    named_facts = {"records": records, "related records": related}
-    facts: Record = {"now": iso(turn.now), **{name: shown for name, shown in named_facts.items() if shown}}
+    facts: Record = {"now": iso(turn.now), **_named_records(turn, relevant, disclosure)}
     if relevant.counted is not None and disclosure.is_counted(relevant.counted):
         facts |= _rows_of(turn, relevant.counted, disclosure)
     events = list(_events_since(turn, last, disclosure))
     if events:
         facts["since the last turn"] = events[::-1]
     return facts
+
+
+def _named_records(turn: Turn, relevant: RelevantRecords, disclosure: Disclosure) -> Record:
+    """Return the records that the call names, and those that they refer to."""
+    planned = [(entity, key) for argument, entity in relevant.named for key in _keys(turn.call.arguments, argument)]
+    named = [*dict.fromkeys((*planned, *islice(_also_named(turn, disclosure.domain), MAX_NAMED)))]
+    records = [_shown(turn, disclosure, at) for at in named if _is_settled(turn, disclosure.domain, at)]
+    related = _within(MAX_SIZE, (_shown(turn, disclosure, at) for at in _related(turn, named, disclosure.domain)))
+    named_facts = {"records": records, "related records": related}
+    return {name: shown for name, shown in named_facts.items() if shown}
 
 
 def _rows_of(turn: Turn, entity: str, disclosure: Disclosure) -> Record:

@@ -148,8 +148,7 @@ class ModelPredictor:
         with _with_raw_reply(reply):
             reply, observation, omitted = self._conforming(turn, tool, reply, rejected)
             adoption = await self._asked_adoption(turn, tool, draft, user, observation)
-            before = rejected[-1].raw.rpartition("</think>\n\n")[2] if rejected else ""
-            adoption.is_repeated = bool(before) and reply.content.startswith(before)
+            adoption.is_repeated = _is_repeated(reply, rejected)
             transition = adoption.adopt(observation, is_last=is_last)
         turn.memories.shared[self._conversation.owner] = SecondLook(turn, observation, transition)
         self._conversation.remember(turn, user, transition)
@@ -326,6 +325,12 @@ def _written_since(turn: Turn, written: int, index: int) -> bool:
 
 def _reads(turn: Turn, tool: CompiledTool) -> str:
     return f"reads/{tool.kind_of_call(turn.call.arguments)}"
+
+
+def _is_repeated(reply: Reply, rejected: tuple[Attempt, ...]) -> bool:
+    """Whether a reply is that of the attempt before."""
+    before = rejected[-1].raw.rpartition("</think>\n\n")[2] if rejected else ""
+    return bool(before) and reply.content.startswith(before)
 
 
 def _was_unreadable(attempt: Attempt) -> bool:

@@ -284,7 +284,8 @@ FORMATS = {
     "uri": r"^https://[a-z][a-z0-9]{0,20}\.[a-z]{2,6}(/[a-z0-9_-]{1,20}){0,3}$",
     "uuid": "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$",
 }
-FORMATS["url"] = FORMATS["uri"]  # the pattern that each string format is narrowed to
+"""The pattern that each string format is narrowed to."""
+FORMATS["url"] = FORMATS["uri"]
 
 
 def bounded(pattern: str) -> str | None:

@@ -102,10 +102,7 @@ class WrittenFacts:
         shown: AbstractSet[tuple[tuple[str, Key], str]],
         changes: tuple[Change, ...],
     ) -> None:
-        before, record = self.turn.view.get(change.entity, change.key) or {}, change.record or {}
-        named = {name for path, name in self.plan.sets.items() if path.rpartition(".")[2] == name}
-        named = {name for name in named - self.plan.how.keys() if name in record}
-        written, said = self._written(change), {name for name in named if _is_whole(before.get(name), record[name])}
+        written, said = self._written(change), self._said(change)
         fixed = [name for name in written if name in said or ((change.entity, change.key), name) in shown]
         guessed = [name for name in written if name not in fixed]
         self.facts.note(Subject((), entity, change.key, entity.key, change.record or {}), fixed, changes, guessed)
@@ -114,6 +111,13 @@ class WrittenFacts:
         """Return the fields of a record that a change writes."""
         before = self.turn.view.get(change.entity, change.key) or {}
         return [name for name, value in (change.record or {}).items() if not equal(before.get(name, NOWHERE), value)]
+
+    def _said(self, change: Change) -> set[str]:
+        """Return the written fields that have what an argument of the same name says."""
+        before, record = self.turn.view.get(change.entity, change.key) or {}, change.record or {}
+        named = {name for path, name in self.plan.sets.items() if path.rpartition(".")[2] == name}
+        named = {name for name in named - self.plan.how.keys() if name in record}
+        return {name for name in named if _is_whole(before.get(name), record[name])}
 
     def _note_new_key(self, change: Change, shown: AbstractSet[Key]) -> None:
         """Note a new record as provisional if neither the reply nor the arguments have its id."""

@@ -98,15 +98,7 @@ class RealServer:
         if question is not None:
             state = session.exchanges.park(exchange, LONGEST_PARKED)
             raise InputRequired({"resultType": ASKS_BACK, "inputRequests": {"1": question}, "requestState": state})
-        from mcp import MCPError  # noqa: PLC0415 (half a second, only where a server is asked)
-
-        try:
-            return {"result": await exchange.result()}
-        except MCPError as error:
-            is_http = isinstance(self._place, AtUrl)
-            if error.message == CLOSED or (is_http and NO_ANSWER.fullmatch(error.message)):
-                raise
-            return {"error": error.error.model_dump(by_alias=True, exclude_none=True)}
+        return await self._answer(exchange)
 
     async def _exchange(self, session: _Session, request: Request) -> Exchange:
         """Return the exchange of a request: one that waits for the answers that came with it, else a new one."""
@@ -120,6 +112,17 @@ class RealServer:
         exchange = Exchange(request.client)
         session.exchanges.begin(exchange, _send(client.session, request, repeats, exchange))
         return exchange
+
+    async def _answer(self, exchange: Exchange) -> Record:
+        from mcp import MCPError  # noqa: PLC0415 (half a second, only where a server is asked)
+
+        try:
+            return {"result": await exchange.result()}
+        except MCPError as error:
+            is_http = isinstance(self._place, AtUrl)
+            if error.message == CLOSED or (is_http and NO_ANSWER.fullmatch(error.message)):
+                raise
+            return {"error": error.error.model_dump(by_alias=True, exclude_none=True)}
 
     async def _close(self, session: _Session) -> None:
         if self._session is session:

@@ -115,9 +115,8 @@ class HttpRecorder:
         if exchange.method == "POST" and exchange.path in self._by_endpoint:
             exchange.endpoint = exchange.path
         if exchange.method == "POST" and parsed is not None and parsed.has_messages:
-            exchange.conversation = self._conversation(
-                exchange, as_object(next(iter(as_list(parsed.value)), parsed.value)), at
-            )
+            first = as_object(next(iter(as_list(parsed.value)), parsed.value))  # of a batch, its first message
+            exchange.conversation = self._conversation(exchange, first, at)
             exchange.conversation.note("client", parsed, at, str(channel))
         elif exchange.method in {"GET", "DELETE"}:
             exchange.conversation = self._known(exchange)

@@ -99,6 +99,7 @@ class _Life:
             return
         world = self._probe.world
         rows = [*world.view.rows(self._entity.name)]
+        # A record that the world begins with, or that another tool has written.
         subject = None if not rows else _Made(*rows[-1], world, {}, {}, "which exists")
         if subject is not None:
             await self._check_with(subject)

@@ -38,9 +38,7 @@ async def settle(gate: Gate, best: Judged, notify: Notify) -> Settled:
     current = best
     if current.whole:
         return Settled(None, dropped)
-    while failing := {
-        tool: why for tool, why in {**current.failing(), **_left_alone(current, best)}.items() if tool not in excused
-    }:
+    while failing := _without_keys({**current.failing(), **_left_alone(current, best)}, excused):
         notify(f"trying without {', '.join(failing)}")
         without = await _without(gate, current, [*failing])
         needed = _needed(current, without, best, failing)
@@ -57,6 +55,10 @@ async def settle(gate: Gate, best: Judged, notify: Notify) -> Settled:
     kept = await _better(gate, current, dropped, excused, notify)
     kept = None if kept is None else await _ranking_agents(gate, kept, dropped, notify)
     return Settled(kept, dropped, {} if kept is None else excused)
+
+
+def _without_keys(failing: Mapping[str, list[str]], excused: Collection[str]) -> dict[str, list[str]]:
+    return {tool: why for tool, why in failing.items() if tool not in excused}
 
 
 def _needed(current: Judged, without: Judged | None, best: Judged, failing: Mapping[str, list[str]]) -> list[str]:
@@ -206,11 +208,15 @@ def _worse(judged: Judged, plans: Judged) -> list[str]:
 def _losses(judged: Judged, plans: Judged, tool: str) -> tuple[float, ...]:
     """Return what a tool loses against its plan, what decides first; nothing if no session calls it."""
     return tuple(
-        0.0 if abs(theirs - values[tool]) <= TOLERANCE else theirs - values[tool]
+        _rounded(theirs - values[tool])
         for ours, plan in ((judged.held, plans.held), (judged.shown, plans.shown))
         for values, theirs in ((ours.behaviours, plan.behaviours.get(tool)), (ours.tools, plan.tools.get(tool)))
         if tool in values and theirs is not None
     )
+
+
+def _rounded(loss: float) -> float:
+    return 0.0 if abs(loss) <= TOLERANCE else loss
 
 
 async def _without(gate: Gate, judged: Judged, tools: Sequence[str]) -> Judged | None:

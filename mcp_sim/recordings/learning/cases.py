@@ -231,13 +231,7 @@ def induce_text(shown: Sequence[ShownText]) -> Json:
     listed = [(listing, scope) for listing, scope in split if listing is not None]
     several = [listing is not None for listing, scope in split if len(scope.rows) > 1]
     if listed and (sum(several) * 2 > len(several) or not several):
-        row = _merged_rows([row for listing, _ in listed for row in listing.rows])
-        head = _around([(listing.head, scope) for listing, scope in listed])
-        tail = _around([(listing.tail, scope) for listing, scope in listed])
-        joints = [listing.between for listing, _ in listed if len(listing.rows) > 1]
-        between = max(set(joints), key=joints.count) if joints else "\n"
-        line: Record = {"rows": row, **({} if between == "\n" else {"between": between})}
-        return [*head, line, *tail]
+        return _with_rows(listed)
     return merged(skeletons(shown))
 
 
@@ -245,6 +239,16 @@ def head_of(text: str, scope: Scope) -> str:
     """Return what is before the rows in a text that lists them, else the text."""
     listed = _split(text, scope)
     return text if listed is None else listed.head
+
+
+def _with_rows(listed: Sequence[tuple[_Listed, Scope]]) -> Json:
+    row = _merged_rows([row for listing, _ in listed for row in listing.rows])
+    head = _around([(listing.head, scope) for listing, scope in listed])
+    tail = _around([(listing.tail, scope) for listing, scope in listed])
+    joints = [listing.between for listing, _ in listed if len(listing.rows) > 1]
+    between = max(set(joints), key=joints.count) if joints else "\n"
+    line: Record = {"rows": row, **({} if between == "\n" else {"between": between})}
+    return [*head, line, *tail]
 
 
 def _merged_rows(shown: Sequence[ShownText]) -> str:

@@ -132,9 +132,7 @@ def _has_values(text: str, scope: Scope) -> bool:
 def _merged_tokens(variants: Sequence[tuple[Tokens, Scope]]) -> str:
     """Return one line for several of the same kind."""
     counts = Counter("".join(tokens) for tokens, _ in variants)
-    lines = {"".join(tokens): tokens for tokens, _ in variants}
-    slots = {text: sum(SLOT.fullmatch(token) is not None for token in tokens) for text, tokens in lines.items()}
-    base = lines[max(lines, key=lambda text: (counts[text], slots[text]))]
+    base = max((tokens for tokens, _ in variants), key=lambda tokens: (counts["".join(tokens)], _slots(tokens)))
     if len(counts) == 1:
         return "".join(base)
     places = [_places(base, tokens) for tokens, _ in variants]
@@ -147,11 +145,19 @@ def _merged_tokens(variants: Sequence[tuple[Tokens, Scope]]) -> str:
     return text
 
 
+def _slots(tokens: Tokens) -> int:
+    return sum(SLOT.fullmatch(token) is not None for token in tokens)
+
+
 def _places(base: Tokens, tokens: Tokens) -> Mapping[int, int]:
     """Return where the tokens of a line are in another one."""
     match = SequenceMatcher(None, base, tokens, autojunk=False)
-    blocks = [(i, j, size) for i, j, size in match.get_matching_blocks() if not "".join(base[i : i + size]).isspace()]
+    blocks = [(i, j, size) for i, j, size in match.get_matching_blocks() if any(map(_is_word, base[i : i + size]))]
     return {i + step: j + step for i, j, size in blocks for step in range(size)}
+
+
+def _is_word(token: str) -> bool:
+    return not token.isspace()
 
 
 def _between(tokens: Tokens, places: Mapping[int, int], before: int, after: int) -> Tokens:

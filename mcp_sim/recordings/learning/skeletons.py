@@ -72,11 +72,7 @@ def skeletons(shown: Sequence[tuple[str, Scope]]) -> list[Skeleton]:
     support = {
         slot: _support(slot, spans_by_text, shown) for slot in {span.slot for spans in spans_by_text for span in spans}
     }
-    values = defaultdict[str, set[str]](set)
-    for spans, (text, _) in zip(spans_by_text, shown, strict=True):
-        for span in spans:
-            values[span.slot].add(text[span.start : span.end])
-    differing = {slot for slot, different in values.items() if len(different) > 1}
+    differing = _differing(spans_by_text, shown)
     kept = (
         [span for span in spans if _is_borne_out(span, support[span.slot], is_differing=span.slot in differing)]
         for spans in spans_by_text
@@ -91,6 +87,15 @@ def _support(slot: str, spans_by_text: Sequence[Sequence[Span]], shown: Sequence
     known = [scope.get(path) not in (NOWHERE, None, "", [], {}, False) for _, scope in shown]
     has = [any(span.slot == slot for span in spans) for spans in spans_by_text]
     return sum(has) / max(1, sum(is_known or other for is_known, other in zip(known, has, strict=True)))
+
+
+def _differing(spans_by_text: Sequence[Sequence[Span]], shown: Sequence[tuple[str, Scope]]) -> set[str]:
+    """Return the slots of short numbers that are not the same in all texts."""
+    values = defaultdict[str, set[str]](set)
+    for spans, (text, _) in zip(spans_by_text, shown, strict=True):
+        for span in spans:
+            values[span.slot].add(text[span.start : span.end])
+    return {slot for slot, different in values.items() if len(different) > 1}
 
 
 def _is_borne_out(span: Span, support: float, *, is_differing: bool) -> bool:

@@ -412,6 +412,9 @@ class Snapshots:
         del self.of(world)[name]
 
 
+# changes of records ---------------------------------------------------------------------------------------------------
+
+
 def write_records(world: World, request: m.Changes) -> list[Key]:
     """Write the changes of a request as one event. Return the keys.
 
