@@ -1,4 +1,7 @@
-"""Output on terminals: colours (unless NO_COLOR is set), progress bars, shortened lists."""
+"""Output on terminals: colours (unless NO_COLOR is set), progress bars, shortened lists, tables, JSON.
+
+A command that prints a table calls `json_option`, and prints either `table_lines` or `print_json`.
+"""
 
 from __future__ import annotations
 
@@ -127,8 +130,8 @@ class StepProgress:
             sys.stderr.flush()
 
 
-# output ---------------------------------------------------------------------------------------------------------------
-# A command that prints a table calls `json_option`, and prints either `table_lines` or `print_json`.
+# tables and JSON ------------------------------------------------------------------------------------------------------
+
 
 GAP = "  "
 
