@@ -132,7 +132,8 @@ class _Reader:
             rows = self._find_rows(name, inner)
             if rows is not None:
                 is_mixed = not rows.plain and not rows.levels
-                besides = {key: value for key, value in as_object(inner).items() if key not in rows.own_keys}
+                own_keys = {*rows.own_keys}
+                besides = {key: value for key, value in as_object(inner).items() if key not in own_keys}
                 single |= {key: value for key, value in besides.items() if is_mixed and not isinstance(value, dict)}
                 self._add_table((*path, name), scope, rows, [*map(self.nouns.entity_of, body)])
             elif isinstance(inner, dict) and inner and self._is_scope(name, as_object(inner)):

@@ -82,8 +82,9 @@ def _find_answer(tool: Tool, flags: Container[str]) -> str | None:
     verb = parse_name(words(last_segment(tool.name)))
     names = [name for name in parts if name in needed and main_type(parts[name]) == "boolean" and name not in flags]
     names = [name for name in names if _verbs_of_answer(name)]
-    is_own = verb.sure or (verb.word and verb.word not in _AGREEING) or len(needed) < max(2, len(parts) - 1)
-    return names[0] if len(names) == 1 and not is_own else None
+    is_noun = f"{verb.word}_id" in map(snake, parts)  # `decide_request` of a `request_id` requests nothing
+    is_own = not is_noun and (verb.sure or (verb.word and verb.word not in _AGREEING))
+    return names[0] if len(names) == 1 and not is_own and len(needed) >= max(2, len(parts) - 1) else None
 
 
 def _find_choice(tool: Tool) -> tuple[str, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.given import NUMBER, STRING, refused, service, tool, value
 
 Json = Any
@@ -142,14 +143,22 @@ async def test_a_named_field_keeps_its_type_and_is_never_the_key(tmp_path: Path)
         assert value(await world.call("list_devices")) == [{"device_id": "d1", "level": 6}, devices[1]]
 
 
-async def test_a_flag_approves_or_rejects(tmp_path: Path) -> None:
-    state = {"offers": {"O1": {"price": 5, "status": "open"}, "O2": {"price": 7, "status": "open"}}}
-    tools = [tool("respond_to_offer", "offer_id", "accept", accept=BOOLEAN), tool("get_offer", "offer_id")]
+@pytest.mark.parametrize(
+    ("name", "noun", "flag", "states"),
+    [
+        ("respond_to_offer", "offer", "accept", ["accepted", "rejected"]),
+        ("decide_request", "request", "approve", ["approved", "rejected"]),
+        ("process_return", "return", "is_approved", ["approved", "rejected"]),
+    ],
+)
+async def test_a_flag_approves_or_rejects(tmp_path: Path, name: str, noun: str, flag: str, states: list[str]) -> None:
+    state = {f"{noun}s": {key: {"price": 5, "status": "open"} for key in ("O1", "O2")}}
+    tools = [tool(name, f"{noun}_id", flag, **{flag: BOOLEAN}), tool(f"get_{noun}", f"{noun}_id")]
     async with service(tmp_path, state, *tools) as sim, sim.open() as world:
-        for offer, answer in (("O1", True), ("O2", False)):
-            await world.call("respond_to_offer", {"offer_id": offer, "accept": answer})
-        shown = [value(await world.call("get_offer", {"offer_id": offer}))["status"] for offer in ("O1", "O2")]
-        assert shown == ["accepted", "rejected"]
+        for key, answer in (("O1", True), ("O2", False)):
+            await world.call(name, {f"{noun}_id": key, flag: answer})
+        shown = [value(await world.call(f"get_{noun}", {f"{noun}_id": key})) for key in ("O1", "O2")]
+        assert [row["status"] for row in shown] == states
 
 
 async def test_a_description_says_which_state_a_tool_leads_to(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from support.declared import domain, tool
 from support.given import service
 from support.work import MOST_GROWTH, counted
 
+from mcp_sim.plans.infer.given_state import read_given_state
+from mcp_sim.plans.infer.state_tables import Nouns
 from mcp_sim.types.argument_descriptions import parse_argument_lines
 from mcp_sim.types.described_forms import choices_of
 
@@ -75,6 +77,15 @@ def test_a_name_of_5_000_words_is_planned(tmp_path: Path, name: str) -> None:
     assert len(domain(*tools, *usual).plans) == 5
     state = {"tasks": [{"id": "T1", "name": "Plan"}, {"id": "T2", "name": "Ship"}]}
     assert len(service(tmp_path, state, *tools, *usual).scenario.domain.plans) == 5
+
+
+@pytest.mark.time_limit(60)
+@pytest.mark.parametrize(
+    "rows", [{f"item{at}": at for at in range(20_000)}, {f"I{at}": {"n": 1} for at in range(20_000)}]
+)
+def test_a_state_of_20_000_keys_is_read(rows: Json) -> None:
+    nouns = Nouns(names=frozenset({"stock"}), arguments=frozenset({"item"}), lookups={"stock": "item"})
+    assert len(read_given_state({"stock": rows, "limits": {"most": 5}}, nouns).records["stock"]) == 20_000
 
 
 BLANKS = " " * 100_000
