@@ -153,7 +153,9 @@ async def test_a_named_field_keeps_its_type_and_is_never_the_key(tmp_path: Path)
 )
 async def test_a_flag_approves_or_rejects(tmp_path: Path, name: str, noun: str, flag: str, states: list[str]) -> None:
     state = {f"{noun}s": {key: {"price": 5, "status": "open"} for key in ("O1", "O2")}}
-    tools = [tool(name, f"{noun}_id", flag, **{flag: BOOLEAN}), tool(f"get_{noun}", f"{noun}_id")]
+    decides = tool(name, f"{noun}_id", flag)
+    decides["inputSchema"]["properties"][flag] = BOOLEAN
+    tools = [decides, tool(f"get_{noun}", f"{noun}_id")]
     async with service(tmp_path, state, *tools) as sim, sim.open() as world:
         for key, answer in (("O1", True), ("O2", False)):
             await world.call(name, {f"{noun}_id": key, flag: answer})
