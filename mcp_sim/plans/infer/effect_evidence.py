@@ -256,11 +256,15 @@ def read_entity(facts: ToolFacts, server: ServerFacts) -> Iterator[Evidence]:
 
 
 def _holder_of_list(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the given record whose list a tool reads or changes: `section` of `add_member_to_section`."""
+    """Return the given record whose list a tool reads or changes: `section` of `add_member_to_section`.
+
+    So it is of `add_section_member` and `list_section_members`.
+    """
     noun, is_entering = facts.parsed.noun, facts.parsed.word in _ENTERING
     owners = sorted(_named_by_keys(facts.input)) if is_entering else ["_".join(noun[:-1])]
-    part = plural("_".join(noun if is_entering else noun[-1:])) if noun else ""
     for entity in (server.given.entities[owner] for owner in owners if owner in server.held):
+        own = words(entity.name)
+        part = plural("_".join(noun[len(own) :] if noun[: len(own)] == own else noun))
         if part in entity.fields and main_type(entity.fields[part].schema) == "array" and _takes_key(facts, entity):
             return entity.name
     return None

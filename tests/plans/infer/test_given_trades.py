@@ -20,16 +20,19 @@ def names() -> Json:
     return {"type": "array", "items": STRING}
 
 
-async def test_records_hold_the_lists_that_a_state_has_under_their_names(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("add", "remove"), [("add_member_to_crew", "remove_member_from_crew"), ("add_crew_member", "remove_crew_member")]
+)
+async def test_records_hold_the_lists_that_a_state_has_under_their_names(tmp_path: Path, add: str, remove: str) -> None:
     state = {"crews": {"Red": ["Al", "Bo"], "Blue": []}}
-    changes = [tool(name, "crew", "member") for name in ("add_member_to_crew", "remove_member_from_crew")]
+    changes = [tool(name, "crew", "member") for name in (add, remove)]
     tools = [tool("list_crews"), tool("get_crew_members", "crew"), *changes]
     async with service(tmp_path, state, *tools) as sim, sim.open() as world:
         assert [row["crew"] for row in value(await world.call("list_crews"))] == ["Red", "Blue"]
         assert value(await world.call("get_crew_members", {"crew": "Red"}))["members"] == ["Al", "Bo"]
-        await world.call("add_member_to_crew", {"crew": "Blue", "member": "Cy"})
+        await world.call(add, {"crew": "Blue", "member": "Cy"})
         assert value(await world.call("get_crew_members", {"crew": "Blue"}))["members"] == ["Cy"]
-        await world.call("remove_member_from_crew", {"crew": "Red", "member": "Al"})
+        await world.call(remove, {"crew": "Red", "member": "Al"})
         assert value(await world.call("get_crew_members", {"crew": "Red"}))["members"] == ["Bo"]
         assert refused(await world.call("get_crew_members", {"crew": "Grey"}))
 
