@@ -154,7 +154,7 @@ class Arguments:
         """Forget what a removal named, and all that belonged to it: later calls are refused for a reason."""
         named = {name: ID.fullmatch(snake(name)) for name in arguments}
         own = {str(arguments[name]) for name, match in named.items() if match and is_own(match[1], noun)}
-        gone = own or {str(value) for value in arguments.values()}
+        gone = own or {*map(str, leaves(arguments))}
         while gone - self._gone:
             self._gone |= gone
             gone = {key for key, beside in self._beside.items() if not gone.isdisjoint(map(str, beside.values()))}

@@ -7,11 +7,13 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
+import anyio
 import pytest
 from support.petstore import PETSTORE, petstore
 from support.specs_made import has_no_errors, names, value
 from support.work import MOST_GROWTH, counted
 
+from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.foreign.openapi import operations
@@ -170,6 +172,19 @@ def sim_of(here: Path, paths: dict[str, dict[str, Any]], schemas: dict[str, Any]
     return {name: entry.get("entity") for name, entry in value(here / "Shop.yaml").get("sim", {}).items()}
 
 
+def entries_of(here: Path, paths: dict[str, dict[str, Any]], schemas: dict[str, Any]) -> dict[str, Any]:
+    sim_of(here, paths, schemas)
+    return value(here / "Shop.yaml")["sim"]
+
+
+def answers(here: Path, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+    async def answered() -> list[Any]:
+        async with Simulator.load(here / "Shop.yaml").open() as world:
+            return [(await world.call(tool, arguments)).body for tool, arguments in calls]
+
+    return anyio.run(answered)
+
+
 def wrapped(**fields: Any) -> Any:
     return {"type": "object", "properties": fields}
 
@@ -203,12 +218,36 @@ def test_a_record_is_what_its_path_shows_whatever_the_schema_is_called(here: Pat
         ("external_album_id", "id external_id", "external_id"),
         ("album", "name note", "name"),
         ("albumId", "code id", "id"),
+        ("album_id", "album_id id", "id"),
     ],
 )
 def test_a_record_has_the_key_that_its_path_names(here: Path, parameter: str, fields: str, key: str) -> None:
     album = wrapped(**{name: {"type": "string"} for name in fields.split()})
     sim_of(here, {f"/albums/{{{parameter}}}": {"get": album}}, {})
     assert value(here / "Shop.yaml")["entities"]["album"]["key"] == key
+
+
+def test_a_path_with_another_key_of_a_record_finds_it_too(here: Path) -> None:
+    wallet = wrapped(code={"type": "string"}, serial={"type": "string"})
+    item = {"get": ALBUM, "put": ALBUM}
+    paths: Any = {"/customers/{c}/wallets": {"get": ALBUMS}, "/customers/{c}/wallets/{code}": item}
+    paths |= {"/wallets": {"get": ALBUMS}, "/wallets/{serial}": item}
+    sim_of(here, paths, {"Wallet": wallet, "MediaObject": wallet})
+    [listed] = answers(here, ("get_wallets", {}))
+    row = listed.value["wallets"][0]
+    for tool, key in (("get_wallets_by_serial", "serial"), ("get_customers_wallets_by_code", "code")):
+        [shown] = answers(here, (tool, {"c": "7", key: row[key]}))
+        assert shown.value == row
+
+
+def test_ids_in_the_body_of_an_update_are_new_links(here: Path) -> None:
+    fields = {name: {"type": "string"} for name in ("id", "rateId", "note")}
+    document = service({"/lines/{id}": {"put": ALBUM}, "/rates/{id}": {"get": wrapped(id={"type": "string"})}}, {})
+    document["components"]["schemas"] = {"MediaObject": wrapped(**fields)}
+    sent = {"schema": {**wrapped(rateId={"type": "string"}, note={"type": "string"}), "required": ["rateId"]}}
+    document["paths"]["/lines/{id}"]["put"]["requestBody"] = {"required": True, "content": {"application/json": sent}}
+    assert main(["import", "openapi", petstore(here, document)]) == 0
+    assert value(here / "Shop.yaml")["sim"]["put_lines_by_id"]["sets"] == {"rateId": "rateId", "note": "note"}
 
 
 def test_the_record_in_a_result_with_other_objects_is_declared(here: Path) -> None:
@@ -230,15 +269,25 @@ def test_equal_names_in_different_paths_are_different_entities(here: Path) -> No
     assert sim_of(here, paths, {}) == {"get_hosts_by_id": "host", "get_settings_hosts_by_id": "setting_host"}
 
 
-def test_a_member_that_is_removed_still_exists_and_a_singleton_is_no_list(here: Path) -> None:
+def test_what_is_removed_from_a_record_still_exists_and_a_singleton_is_no_list(here: Path) -> None:
     paths: Any = {
         "/labels/{id}": {"get": ALBUM, "delete": {}},
+        "/labels/{id}/like": {"post": {}, "delete": {}},
         "/albums/{albumId}/labels/{id}": {"delete": {}},
         "/config": {"get": wrapped(id={"type": "string"}, theme={})},
         "/config/{id}": {"get": wrapped(id={"type": "string"}, theme={})},
     }
-    sim = sim_of(here, paths, {"MediaObject": RECORD})
-    assert sim == dict.fromkeys(("get_labels_by_id", "delete_labels_by_id"), "label")
+    sim = entries_of(here, paths, {"MediaObject": RECORD})
+    assert sim == {
+        "get_labels_by_id": {"verb": "get", "entity": "label", "key": "id"},
+        "delete_labels_by_id": {"verb": "delete", "entity": "label", "key": "id"},
+        "delete_labels_like": {"verb": "none"},
+        "delete_albums_labels_by_id": {"verb": "none"},
+        "get_config": {"verb": "get", "entity": "config"},
+        "get_config_by_id": {"verb": "get", "entity": "config", "key": "id"},
+    }
+    shown, again = answers(here, ("get_config", {}), ("get_config_by_id", {"id": "config_00001"}))
+    assert again.value == shown.value
 
 
 LABELS: Any = {"type": "object", "properties": {"labels": {"type": "array"}, "photos": {"type": "array"}}}

@@ -125,9 +125,9 @@ class Resolver:
         return is_meant and (entity.inside is None or (plan.verb == "get" and plan.holder is not None))
 
     def _is_special(self, features: ToolFeatures, plan: Plan) -> bool:
-        """Whether a tool gets the current or the next record of an entity that other tools mention."""
-        is_known = self.verbs[features.entity] > 1 or "entity" in features.overrides
-        return plan.verb == "get" and features.parsed.one_of_a_kind and is_known
+        """Whether a tool gets the current or the next record of an entity that other tools mention, or is said to."""
+        is_known = self.verbs[features.entity] > 1 and features.parsed.one_of_a_kind
+        return plan.verb == "get" and (is_known or "entity" in features.overrides)
 
     def _is_outside_state(self, features: ToolFeatures) -> bool:
         """Whether a tool shows what neither the given state nor another tool mentions, or fields of a singleton."""

@@ -101,11 +101,11 @@ def _parent_test(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn, Key]
 def _other_names(tool: Tool, plan: Plan, entity: Entity) -> list[str]:
     """Return the fields that an argument may name a record by, besides the key.
 
-    `name` for `id_or_name`, or where the description of an `id` says "The ID or name of the template".
+    `code` for `code`, `name` for `id_or_name`, or where an `id` is described as "The ID or name of the template".
     """
     either, described = snake(plan.key or "").split("_or_"), at(expanded(tool.input_schema), plan.key or "")
     pairs = _EITHER.findall(str(described.get("description", "")))
-    names = {*either[1:], *either[:-1], *(word.lower() for pair in pairs for word in pair)}
+    names = {snake(plan.key or ""), *either[1:], *either[:-1], *(word.lower() for pair in pairs for word in pair)}
     return [name for name in entity.fields if name != entity.key and snake(name) in names]
 
 

@@ -28,7 +28,7 @@ _DEEPEST_WRAPPER = 2  # `{data: {items: [...]}}`
 class Resource:
     """A schema that is an entity: its component's name, the entity's name, its key, its expanded schema.
 
-    `place`: its path in a result that has other objects, too.
+    `place`: its path in a result that has other objects, too. `is_single`: the path of all records shows one.
     """
 
     component: str
@@ -36,6 +36,7 @@ class Resource:
     key: str
     schema: Record
     place: str = ""
+    is_single: bool = False
 
 
 @frozen
@@ -43,13 +44,15 @@ class Resources:
     """The entities of a document.
 
     `named` has them by name, without `_`; `at` by the path of all records. `by_component` has those that a path names
-    or shows. `removals` has the length of the shortest path that deletes a record, by entity.
+    or shows. `singles` are the paths of all records that show one: `/config`, beside `/config/{id}`. `removals` has the
+    length of the shortest path that deletes a record, by entity.
     """
 
     document: Record
     named: Mapping[str, Resource]
     at: Mapping[str, Resource]
     by_component: Mapping[str, Resource]
+    singles: Collection[str]
     removals: Mapping[str, int]
 
     @property
@@ -118,7 +121,8 @@ def resources(document: Record, listed: Sequence[Operation]) -> Resources:
     shown.sort(key=lambda item: _joined(noun_of(item[0])) not in item[1].component.lower())
     at = {"/".join(path): resource for path, record in shown if (resource := naming.of(path, record)) is not None}
     renamed = {path: naming.latest(resource) for path, resource in at.items()}
-    whole = Resources(document, {**named, **naming.entities}, renamed, naming.by_component, {})
+    singles = {"/".join(path) for path, record in shown if record.is_single}
+    whole = Resources(document, {**named, **naming.entities}, renamed, naming.by_component, singles, {})
     deleting = [segments(operation.path) for operation in listed if operation.method == "delete"]
     keyed = sorted((parts for parts in deleting if parts and PARAMETER.fullmatch(parts[-1])), key=len, reverse=True)
     removals = {resource.entity: len(parts) for parts in keyed if (resource := whole.of(parts[:-1])) is not None}
@@ -223,7 +227,7 @@ class _Naming:
         name = next((name for name in names if name and _joined(name) not in self.entities), None)
         if name is None:
             return None
-        return self._kept(replace(shown, entity=name, place=""))
+        return self._kept(replace(shown, entity=name, place="", is_single=False))
 
     def _with_key(self, known: Resource, shown: Resource) -> Resource:
         """Return an entity with the key of the first path that shows it."""
@@ -265,12 +269,11 @@ def _shown(document: Record, listed: Iterable[Operation]) -> Iterator[tuple[list
         records = [_record(document, result, noun, match[1]) for result in results]
         lists = [operation.success for operation in base if operation.method == "get"]
         rows = [_row(document, result, noun, match[1]) for result in lists]
-        if None in rows and any(_record(document, result, noun, match[1]) for result in lists):
-            continue  # `/config` shows a singleton that happens to have an id
-        records += rows
+        only = [_record(document, result, noun, match[1]) for result in lists] if None in rows else []
+        records += [*only, *rows]
         record = next((record for record in records if record is not None), None)
         if record is not None:
-            yield parts[:-1], record
+            yield parts[:-1], replace(record, is_single=any(only))
 
 
 def _record(document: Record, body: Json, noun: str, parameter: str = "", depth: int = 0) -> Resource | None:
@@ -350,7 +353,8 @@ def _key(entity: str, fields: Mapping[str, Record], parameter: str = "") -> str 
     by_name = {snake(name): name for name in reversed(list(fields))}
     name, own = snake(parameter), set(words(entity))
     short = "_".join(word for word in words(parameter) if word not in own)
-    names = [name, short, *map(snake, _KEYS), *(f"{entity}_{end}" for end in ("id", "key", "number"))]
+    given = [short, name] if short in _KEYS else [name, short]  # a company with an `id`, too, is not its `company_id`
+    names = [*given, *map(snake, _KEYS), *(f"{entity}_{end}" for end in ("id", "key", "number"))]
     names += ["name"] if parameter and not short else []  # `/branches/{branch}`
     fitting = (by_name[name] for name in names if name in by_name)
     return next((field for field in fitting if main_type(fields[field]) in {"string", "integer"}), None)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from mcp_sim.spec.foreign.openapi import Operation
+from mcp_sim.spec.foreign.openapi import Operation, composing, fields_of
 from mcp_sim.spec.foreign.resources import PARAMETER, Resource, Resources, segments
 from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import main_type, properties
-from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
+from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.lexicon.english import noun_of_id, snake, words
 
 _OF_SEVERAL = {"post": ("create", "sets"), "get": ("list", "filters")}
+_NOTHING: Record = {"verb": "none"}
+"""What removes no record: `DELETE /photos/{id}/like`, or a segment from `/contacts/{id}/segments/{segment}`."""
+
 _VERBS = {"get": "get", "put": "update", "patch": "update", "delete": "delete"}
 
 
@@ -25,25 +29,44 @@ def sim_entry(
     ends_with_key = bool(parts) and PARAMETER.fullmatch(parts[-1]) is not None
     resource = known.of(parts[:-1] if ends_with_key else parts)
     if resource is None:
-        return None
+        is_part = operation.method == "delete" and not ends_with_key and known.of(parts[:-2]) is not None
+        return _NOTHING if is_part else None
     entity = resource.entity
     if ends_with_key and operation.method in _VERBS:
         argument = names.get(parts[-1][1:-1])
         verb = _VERBS[operation.method]
         if verb == "delete" and known.is_removed_elsewhere(parts, resource):
-            return None  # a segment that is removed from `/contacts/{id}/segments/{segment}` still exists
+            return _NOTHING
+        if argument is None:
+            return None
         envelope = known.envelope(operation, resource) if verb != "delete" else {}
-        return None if argument is None else {"verb": verb, "entity": entity, "key": argument, **envelope}
+        sent = _sent(operation, known, resource, arguments) if verb == "update" else {}
+        return {"verb": verb, "entity": entity, "key": argument, **sent, **envelope}
     if ends_with_key or operation.method not in _OF_SEVERAL:
         return None
+    is_single = "/".join(parts) in known.singles
     if operation.method == "get" and not known.lists(operation):
-        return None
+        return {"verb": "get", "entity": entity, **known.envelope(operation, resource)} if is_single else None
     if operation.method == "post" and not known.is_created(operation, resource):
         return None
     verb, role = _OF_SEVERAL[operation.method]
     envelope = known.envelope(operation, resource) if verb == "create" else {}
     roles = _argument_fields(role, parts, known, resource, names, arguments)
     return {"verb": verb, "entity": entity, **roles, **envelope}
+
+
+def _sent(operation: Operation, known: Resources, resource: Resource, arguments: Mapping[str, Record]) -> Record:
+    """Return the fields that a body with required ids changes: the record links to these now, they do not identify it.
+
+    Left out is what has another type than the field.
+    """
+    needed = {name for schema in composing(known.document, operation.body, set()) for name in required(schema)}
+    if not any(name != resource.key and noun_of_id(snake(name)) for name in needed):
+        return {}
+    fields = {name: field for name, field in properties(resource.schema).items() if str(IMPOSSIBLE) not in str(field)}
+    sent = fields_of(known.document, operation.body)
+    same = {name for name in sent if name in fields and main_type(fields[name]) == main_type(arguments.get(name, {}))}
+    return {"sets": {name: name for name in sent if name in same}} if same else {}
 
 
 def _argument_fields(

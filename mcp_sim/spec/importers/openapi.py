@@ -65,7 +65,7 @@ class Openapi(Importer):
         if not tools:
             raise UsageError(f"{path}: describes no operations")
         info = as_object(document.get("info"))
-        kept = known.shown | {entry["entity"] for entry in sim.values()}
+        kept = known.shown | {entry["entity"] for entry in sim.values() if "entity" in entry}
         entities = {res.entity: _proper_entry(res, doubts) for res in known.named.values() if res.entity in kept}
         spec = {
             "version": str(info.get("version", "1.0.0")),
