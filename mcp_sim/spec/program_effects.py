@@ -236,7 +236,8 @@ class _Scan(ast.NodeVisitor):
         self, table: str, method: str, given: list[_Value | None], named: Mapping[str, _Value | None]
     ) -> _Value | None:
         first, key = given[0] if given else None, named.get(self.tables[table].key)
-        by = next((name for name in map(_argument, (key, *[*named.values()][::-1], first)) if name), "")
+        given_key = first if method in {"get", "delete"} else None
+        by = next((name for name in map(_argument, (key, *[*named.values()][::-1], given_key)) if name), "")
         match method:
             case "add":
                 self._note("creates", table, _argument(key))

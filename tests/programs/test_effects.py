@@ -40,6 +40,8 @@ def effect(folder: Path, body: str, helpers: str = "", *, head: str = "", option
         ("return world.book.get(isbn.strip())", ("get", "book", "isbn")),
         ("return world.loan.find(id=loan_id)[0]", ("get", "loan", "loan_id")),
         ("return [row for row in world.loan if row['member'] == isbn]", ("list", "loan", None)),
+        ("for row in world.loan.search(loan_id):\n    row['returned'] = True", ("update", "loan", None)),
+        ("row = world.loan.search(isbn)[0]\nrow['returned'] = True", ("update", "loan", None)),
         ("world.loan.delete(loan_id)", ("delete", "loan", "loan_id")),
         ("world.loan.delete(world.loan.get(loan_id))", ("delete", "loan", "loan_id")),
         ("return world.book.add(isbn=isbn)", ("create", "book", "isbn")),
