@@ -211,6 +211,12 @@ def test_a_record_is_what_its_path_shows_whatever_the_schema_is_called(here: Pat
     assert [*value(here / "Shop.yaml")["entities"]] == ["album"]
 
 
+def test_a_list_that_may_be_null_shows_records(here: Path) -> None:
+    listed: Any = {"type": ["array", "null"], "items": RECORD}
+    sim = sim_of(here, {"/albums": {"get": listed}, "/albums/{id}": {"get": {}, "delete": {}}}, {})
+    assert {*sim.values()} == {"album"}
+
+
 @pytest.mark.parametrize(
     ("parameter", "fields", "key"),
     [

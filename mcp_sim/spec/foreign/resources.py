@@ -337,7 +337,7 @@ def _target(document: Record, body: Record) -> tuple[str, Record]:
 
 
 def _is_list(schema: Record) -> bool:
-    return schema.get("type") == "array" or ("items" in schema and "type" not in schema)
+    return main_type(schema) == "array" or ("items" in schema and "type" not in schema)
 
 
 def _is_object(document: Record, field: Json) -> bool:
