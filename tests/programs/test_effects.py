@@ -61,8 +61,6 @@ def effect(folder: Path, body: str, helpers: str = "", *, head: str = "", option
         ("world.loan.get(task['id'])['member'] = task['member']", ("update", "loan", "task.id")),
         ("row = None\nfor row in world.loan:\n    pass\nrow['returned'] = True", ("update", "loan", None)),
         ("rows, count = world.loan.find(), 0\nrows[0]['returned'] = True", ("update", "loan", None)),
-        ("rows, left = list(world.loan), list(world.book)\nwhile left:\n    rows += left.pop()['tags']\nreturn rows",
-         ("list", "loan", None)),
         ("world.settings['theme'] = 'dark'", ("update", "settings", None)),
         ("getattr(world, 'loan').add()", ("create", "loan", None)),
         ("world['loan'].add()", ("create", "loan", None)),
