@@ -31,7 +31,7 @@ from mcp_sim.types.lexicon.terms import ordered, terms
 _COLLECTIONS = terms("nouns.collections")
 _NOT_PARENTS = terms("arguments.query", "arguments.option", "arguments.limit")
 """Arguments that name no record."""
-_WITHIN = frozenset((word,) for word in ("to", "into", "from", "in", "of"))
+_WITHIN = frozenset((word,) for word in terms("phrases.within"))
 _READS = frozenset({"get", "list", "search"})
 _FIRST_ROWS, _MOST_VALUES = 20, 20_000  # of a list, and of a state, that are searched for flags
 MOST_NAMES = 200

@@ -26,12 +26,14 @@ from mcp_sim.types.json_schema.shapes import is_nullable, is_open, properties, r
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import last_word, words
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_schemas import data_result, result_schema, text_place
 
 Show: TypeAlias = Callable[[Facts], Transition]
 """Makes a transition without changes of what a call did or found."""
 
+_NARROWING = terms("arguments.narrowing")
 _WRITES = {"create": creation, "update": updating, "delete": removal}
 
 
@@ -116,7 +118,7 @@ def _unread_arguments(tool: Tool, plan: Plan) -> frozenset[str]:
     return frozenset(
         name
         for name, schema in others.items()
-        if not {"only", "exclude"}.isdisjoint(words(name)) or not is_presentation(name, schema)
+        if not _NARROWING.isdisjoint(words(name)) or not is_presentation(name, schema)
     )
 
 
