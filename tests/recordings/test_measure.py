@@ -26,7 +26,7 @@ errors: {not_found: "There is no {id}"}
 
 
 def text(value: Any, *, is_error: bool = False) -> dict[str, Any]:
-    shown = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+    shown = value if isinstance(value, str) else json.dumps(value, indent=2)
     return {"result": {"content": [{"type": "text", "text": shown}], "isError": is_error}}
 
 
