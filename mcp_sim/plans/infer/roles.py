@@ -246,6 +246,8 @@ def _with_sets(
     is_other = key != known.key and known.key in properties(features.input)
     is_owner = is_part and key == "id" and key in required(features.input) and not features.is_upsert
     is_named = features.verb == "create" and not is_other and not is_owner and _is_new_key(features, key, score)
+    # A server that takes `14.7` and shows `1/14.7` makes the key itself.
+    is_named = is_named and len(_patterns(known.fields.get(known.key), properties(features.input).get(key or ""))) < 2
     copied, target = _copied(features, known) if features.is_copy else (None, None)
     new_key = key if is_named else target
     kept = _written_leaves(_split(arguments, {key} if is_named or is_owner else {copied, target})[1], features, known)
@@ -346,7 +348,7 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields, *, is_listed
         field = several or exact or (known.find(named) if named else None)
         if path.endswith("*"):
             setters.setdefault("*", path)
-        elif field is not None and (field.name != known.key or main_type(leaf) not in {"object", "array"}):
+        elif field is not None and _may_hold(field, leaf, known.key):
             setters.setdefault(field.name, path)
     return {path: name for name, path in setters.items()}
 
@@ -356,6 +358,16 @@ def _list_of(argument: str, known: KnownFields) -> Field | None:
     noun = noun_of_id(argument) or argument.removesuffix("_name")
     several = (known.find(plural(singular(name))) for name in (argument, noun))
     return next((field for field in several if field is not None and main_type(field.schema) in {"array", ""}), None)
+
+
+def _may_hold(field: Field, argument: Record, key: str) -> bool:
+    """Whether a field can hold the argument: the key holds no objects, no lists, and no texts of another pattern."""
+    return field.name != key or (main_type(argument) not in {"object", "array"} and len(_patterns(field, argument)) < 2)
+
+
+def _patterns(field: Field | None, argument: Record | None) -> set[str]:
+    schemas = (field.schema if field is not None else {}, argument or {})
+    return {schema["pattern"] for schema in schemas if "pattern" in schema}
 
 
 def _weakest(bases: Iterable[Basis]) -> Basis:
