@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from itertools import pairwise
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -32,7 +33,8 @@ from mcp_sim.plans.infer.verbs import (
 )
 from mcp_sim.types import Tool
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.lexicon.english import is_plural, singular, singular_phrase, words
+from mcp_sim.types.json_schema.shapes import required
+from mcp_sim.types.lexicon.english import is_plural, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.lexicon.translations import in_english, one_noun_each
 from mcp_sim.types.plans import Verb
@@ -46,7 +48,7 @@ _FILLERS = terms("phrases.fillers", "phrases.one_of_a_kind", "phrases.batch")
 _PREPOSITIONS, _LISTS = terms("phrases.prepositions"), terms("phrases.lists")
 _NOISE = terms("phrases.facts", "phrases.records", "phrases.lists")
 _RECORDS = _NOISE & terms("results.rows") - _LISTS
-_IMPLIED_NOUNS = table("verbs.implied_nouns")
+_ENTERING, _IMPLIED_NOUNS = table("verbs.entering"), table("verbs.implied_nouns")
 _CLAUSE_END = re.compile(r"[^\w\s'-]|\n")
 _TWO_VERBS = re.compile(r"(\w+)(?:/| or )(\w+)\b")
 _REPLACES = terms("arguments.write_mode.replace")
@@ -149,8 +151,15 @@ def parse_tool_names(tools: Mapping[str, Tool], given: AbstractSet[Words] = froz
     for mine in by_server.values():
         descriptions = {tool.name: tool.description for tool in mine}
         named = parse_names(descriptions, descriptions, given)
-        parsed_names.update({tool.id: named[tool.name] for tool in mine})
+        parsed_names.update({tool.id: _with_number(named[tool.name], tool) for tool in mine})
     return parsed_names
+
+
+def _with_number(parsed: ParsedName, tool: Tool) -> ParsedName:
+    """Return what gets one record where its own key is required: `get_scan_records(scan_id)`."""
+    keys, needed = {"_".join((*parsed.noun, "id")), "id"}, map(snake, required(tool.input_schema))
+    may_get = STRONG.get(parsed.word) == "get" and words(tool.name)[-1] in _RECORDS
+    return replace(parsed, verb="get", plural=False) if may_get and not keys.isdisjoint(needed) else parsed
 
 
 def parse_names(
@@ -167,6 +176,7 @@ def parse_names(
     shared = _shared_prefix([*bare.values()])
     size = len(shared)
     bare = {name: _join_phrase(parts[size:] if parts[:size] == shared else parts) for name, parts in bare.items()}
+    bare = _with_owners_last(_with_lists_joined(bare))
     parsed_names = _with_described_nouns({name: parse_name(parts) for name, parts in bare.items()}, descriptions)
     nouns = {parsed.noun for parsed in parsed_names.values() if parsed.noun and parsed.verb != "unknown"} | given
     return {
@@ -197,6 +207,37 @@ def _join_phrase(parts: Words) -> Words:
     return ("_".join(parts[:2]), *parts[2:]) if parts[:2] in PHRASES else parts
 
 
+def _with_lists_joined(bare: Mapping[str, Words]) -> dict[str, Words]:
+    """Join `price list` into one word where lists are records: there are several of them, or one is created."""
+    pairs = {(first, singular(second)) for parts in bare.values() for first, second in pairwise(parts)
+             if singular(second) in _LISTS and first not in VERBS_OF_RECORDS
+             and (is_plural(second) or STRONG.get(parts[0]) == "create")}  # fmt: skip
+    return {name: _joined(parts, pairs) for name, parts in bare.items()} if pairs else {**bare}
+
+
+def _joined(parts: Words, pairs: AbstractSet[tuple[str, str]]) -> Words:
+    at = next((at for at, (first, second) in enumerate(pairwise(parts)) if (first, singular(second)) in pairs), None)
+    return parts if at is None else (*parts[:at], "_".join(parts[at : at + 2]), *parts[at + 2 :])
+
+
+def _with_owners_last(bare: Mapping[str, Words]) -> dict[str, Words]:
+    """Return `add tag to todo` for `todo add tag`, where other tools have todos."""
+    changing = {name: parts for name, parts in bare.items() if _changes_an_owner(parts)}
+    owners = {parse_name(parts).noun for name, parts in bare.items() if name not in changing}
+    turned = {
+        name: (parts[-2], parts[-1], "from" if parts[-2] == "remove" else "to", *parts[:-2])
+        for name, parts in changing.items()
+        if parse_noun_phrase(parts[:-2]).noun in owners
+    }
+    return {**bare, **turned}
+
+
+def _changes_an_owner(parts: Words) -> bool:
+    """Whether a name ends with what is added or removed, behind the noun of what it is added to."""
+    is_ending = len(parts) > 2 and parts[-2] in _ENTERING and parts[0] not in STRONG
+    return is_ending and not {*parts[-1:]} & (_FILLERS | _PREPOSITIONS | _NOISE)
+
+
 def _is_upsert(first: str, second: str = "") -> bool:
     """Whether `first or second` is to create or update."""
     return classify_verb(first) == "create" and (STRONG.get(second) == "update" or second in _REPLACES)
@@ -205,8 +246,13 @@ def _is_upsert(first: str, second: str = "") -> bool:
 def _complete(parsed: ParsedName, parts: Words, about: str, nouns: AbstractSet[Words]) -> ParsedName:
     """Complete a parsed name with the verb of its description, and with that verb alone if it lacks one."""
     described_verb = find_described_verb(about)
-    if not parsed.sure and parsed.word in parts[:1] and parts[:1] in nouns and STRONG.get(described_verb) in _READS:
-        parsed = parse_noun_phrase(parts)  # `place_details`, where other tools search places
+    if not parsed.sure and parsed.word in parts[:1] and parts[:1] in nouns:
+        if STRONG.get(described_verb) in _READS:
+            parsed = parse_noun_phrase(parts)  # `place_details`, where other tools search places
+        elif parts[-1] in STRONG and len(parts) > 1:
+            parsed = _parse_with_verb(parts, len(parts) - 1)  # `link_update`, where other tools list links
+    if parsed.word == "post" and STRONG.get(described_verb) in _READS:
+        parsed = replace(parsed, verb=_of_number(STRONG[described_verb], parsed), word=described_verb)  # an HTTP method
     if parsed.verb == "unknown" and parts:
         is_said = parts[0] in _FILLERS or about.lower().startswith(" ".join(parts))
         is_phrase = is_said and len(parts) > 1 and not find_recordless_verb(parts, described_verb)

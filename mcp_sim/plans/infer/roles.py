@@ -30,7 +30,7 @@ from mcp_sim.plans.infer.states import find_described_state, find_flags
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import constants, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties, required
 from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
@@ -257,6 +257,7 @@ def _with_sets(
     sets |= _match_fields(kept, known, is_listed=features.enters is not None)
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
         sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
+    sets |= _lines(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "create" else {}
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
     sets |= _nearest_fields(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "update" else {}
     pair = named_value(_split(kept, sets)[1], known.entity) if features.verb == "update" else None
@@ -303,6 +304,23 @@ def _is_near(argument: str, schema: Record, name: str, field: Field) -> bool:
     asked, kinds = words(argument), {main_type(schema), main_type(field.schema)}
     is_target = asked[:1] == ("to",) and words(name) == asked[1:]
     return len(kinds) == 1 and (is_target or (kinds <= _NUMBERS and {*asked} < {*words(name)}))
+
+
+def _lines(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:
+    """Return the only list of objects that a create takes, and the only one of the record, if they share properties.
+
+    So `items` become the `lines` of an order.
+    """
+    given = {path: schema for path, schema in arguments.items() if _shown_in(schema)}
+    kept = [field for field in known.fields.values() if field.name not in taken and _shown_in(field.schema)]
+    pairs = [(path, field.name) for path, schema in given.items() for field in kept
+             if not _shown_in(schema).isdisjoint(_shown_in(field.schema))]  # fmt: skip
+    return dict(pairs) if len(pairs) == 1 else {}
+
+
+def _shown_in(schema: Record) -> frozenset[str]:
+    """Return the properties of the objects in a list; empty for other values."""
+    return frozenset(map(snake, properties(items(schema)))) if main_type(schema) == "array" else frozenset()
 
 
 def _changed_number(

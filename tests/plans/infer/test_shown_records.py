@@ -56,6 +56,18 @@ async def test_a_tool_that_takes_the_key_of_the_record_that_it_shows_changes_it(
         assert await answered(world, f"get_{noun}", **{f"{noun}_id": created[f"{noun}_id"]}) == {**created, **after}
 
 
+@pytest.mark.parametrize("name", ["prescribe", "hand_out"])
+async def test_a_tool_that_shows_a_record_whose_key_it_does_not_take_makes_it(name: str, tmp_path: Path) -> None:
+    fields: Json = {"recipe_id": TEXT, "drug": TEXT, "dose": TEXT}
+    tools = [
+        tool(name, needed="drug", drug=TEXT, dose=TEXT, output=thing(**fields)),
+        tool("list_recipes", output=thing(recipes={"type": "array", "items": thing(**fields)})),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        created = await answered(world, name, drug="Ibuprofen", dose="400 mg")
+        assert created in (await answered(world, "list_recipes"))["recipes"]
+
+
 @pytest.mark.parametrize(
     ("name", "argument", "change", "after"),
     [
@@ -84,21 +96,22 @@ async def test_a_change_of_a_number_is_added_to_it(
 ROW: Json = thing(sku=TEXT, quantity={"type": "integer"}, unit_price={"type": "number"}, line_total={"type": "number"})
 
 
-async def test_lines_show_what_they_name_and_what_they_cost(tmp_path: Path) -> None:
+@pytest.mark.parametrize("argument", ["items", "entries", "positions"])
+async def test_lines_show_what_they_name_and_what_they_cost(argument: str, tmp_path: Path) -> None:
     item = thing(sku=TEXT, name=TEXT, unit_price={"type": "number"})
     order = thing(order_id=TEXT, lines={"type": "array", "items": ROW}, total={"type": "number"})
     asked = {"type": "array", "items": thing(sku=TEXT, quantity={"type": "integer"})}
     tools = [
         tool("add_item", needed="name", name=TEXT, unit_price={"type": "number"}, output=item),
         tool("get_item", needed="sku", sku=TEXT, output=item),
-        tool("create_order", needed="lines", lines=asked, output=order),
+        tool("create_order", needed=argument, **{argument: asked}, output=order),
         tool("get_order", needed="order_id", order_id=TEXT, output=order),
     ]
     async with simulator(tmp_path, tools).open() as world:
         skus = [(await answered(world, "add_item", name=name, unit_price=price))["sku"]
                 for name, price in (("Lamp", 39.5), ("Stapler", 8.25))]  # fmt: skip
         wanted = [{"sku": sku, "quantity": number} for sku, number in zip(skus, (2, 3), strict=True)]
-        created = await answered(world, "create_order", lines=wanted)
+        created = await answered(world, "create_order", **{argument: wanted})
         assert created["lines"] == [
             {"sku": skus[0], "quantity": 2, "unit_price": 39.5, "line_total": 79.0},
             {"sku": skus[1], "quantity": 3, "unit_price": 8.25, "line_total": 24.75},
