@@ -332,3 +332,27 @@ async def test_arguments_of_other_names_set_the_only_field_that_they_can_mean(tm
         await answered(world, "allot_beds", plot_id=key, beds=4)
         shown = await answered(world, "get_plot", plot_id=key)
         assert shown == {"id": key, "garden_id": second, "status": "approved", "beds_planned": 4}
+
+
+@pytest.mark.parametrize(("part", "whole"), [("song", "playlist"), ("driver", "route"), ("volunteer", "shift")])
+async def test_removing_a_record_from_another_keeps_both(tmp_path: Path, part: str, whole: str) -> None:
+    alone, whole_shown = (
+        {"id": TEXT, "label": TEXT, "place": TEXT},
+        {"id": TEXT, "name": TEXT, f"{part}_ids": rows(TEXT)},
+    )
+    named = {f"{whole}_id": TEXT, f"{part}_id": TEXT}
+    tools = [
+        tool(f"create_{part}", needed="label place", label=TEXT, place=TEXT, output=thing(**alone)),
+        tool(f"get_{part}", needed=f"{part}_id", output=thing(**alone), **{f"{part}_id": TEXT}),
+        tool(f"create_{whole}", needed="name", name=TEXT, output=thing(**whole_shown)),
+        tool(f"add_{part}_to_{whole}", needed=" ".join(named), output=thing(**whole_shown), **named),
+        tool(f"remove_{part}_from_{whole}", needed=" ".join(named), output=thing(**whole_shown), **named),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        keys = [(await answered(world, f"create_{part}", label=text, place="x"))["id"] for text in ("A", "B")]
+        at = {f"{whole}_id": (await answered(world, f"create_{whole}", name="W"))["id"]}
+        added = [await answered(world, f"add_{part}_to_{whole}", **at, **{f"{part}_id": key}) for key in keys]
+        assert added[-1][f"{part}_ids"] == keys
+        shown = await answered(world, f"remove_{part}_from_{whole}", **at, **{f"{part}_id": keys[0]})
+        assert (shown["id"], shown[f"{part}_ids"]) == (at[f"{whole}_id"], keys[1:])
+        assert (await answered(world, f"get_{part}", **{f"{part}_id": keys[0]}))["label"] == "A"

@@ -18,6 +18,7 @@ from mcp_sim.plans.infer.names import (
     first_nouns,
     last_nouns,
     noun_spans,
+    parse_noun_phrase,
 )
 from mcp_sim.plans.infer.state_tables import may_read
 from mcp_sim.plans.infer.verbs import QUALIFIERS, STATES, STRONG, WEAK
@@ -40,6 +41,7 @@ _T = TypeVar("_T", bound=Hashable)
 _ENVELOPE = terms("results.success")
 _STATES, _STATE_VERBS = terms("fields.state"), frozenset(groups("states.after"))
 _CALLED_OFF, _ENTERING = terms("verbs.calling_off"), table("verbs.entering")
+_INTO = frozenset({("to",), ("into",), ("from",)})
 _FEWEST_SHOWN = 3
 """Results of fewer properties are alike by chance: an id and a name."""
 _SCALAR, _SHOWING = frozenset({"string", "integer", ""}), frozenset({"create", "get", "list", "search"})
@@ -133,6 +135,8 @@ class ServerFacts:
     """The entities that tools get by an argument of this name alone, such as `sku`."""
     sources: Mapping[str, str]
     """The entities of tools that return an id, as descriptions say: "The entry, from log_meal or get_food_log"."""
+    contained: frozenset[tuple[str, str]]
+    """Nouns of creates, each with that of a record which they require: `comment` and `issue`."""
 
     @property
     def held(self) -> Container[str]:
@@ -158,7 +162,8 @@ class ServerFacts:
         shapes = _unique(_shapes(tools, nouns)) | _unique(
             _shapes(again, nouns)
         )  # `search_catalogue` shows books like `get_book`
-        return ServerFacts(*known, shapes, _unique(_keys(tools)), _unique(_sources(tools)))
+        contained = frozenset(pair for facts in tools for pair in _contained(facts))
+        return ServerFacts(*known, shapes, _unique(_keys(tools)), _unique(_sources(tools)), contained)
 
 
 def _names_records(parsed: ParsedName) -> bool:
@@ -214,6 +219,19 @@ def _sources(tools: Sequence[ToolFacts]) -> Iterator[tuple[str, str]]:
             mentioned = {*_NAMES.findall(str(property_of(facts.input, name).get("description", "")))} & nouns.keys()
             if noun in nouns.values() and len(mentioned & created) == 1:
                 yield from ((source, noun) for source in sorted(mentioned))
+
+
+def _contained(facts: ToolFacts) -> Iterator[tuple[str, str]]:
+    """Yield the noun of a create with that of each record which it requires, unless it only names its own."""
+    noun = "_".join(facts.parsed.noun)
+    if facts.parsed.verb == "create" and not any(_refers_to(noun, name) for name in required(facts.input)):
+        yield from ((noun, noun_of_id(snake(name))) for name in sorted(required(facts.input)))
+
+
+def _refers_to(entity: str, argument: str) -> bool:
+    """Whether an argument is a key that is named after an entity: `song_id`."""
+    schema: Record = {"properties": {argument: {}}, "required": [argument]}
+    return snake(argument) not in GENERAL_KEYS | {entity} and key_argument("update", entity, "id", schema)[1] > 1
 
 
 def record_shape(output: Record) -> frozenset[str]:
@@ -272,6 +290,21 @@ def _holder_of_list(facts: ToolFacts, server: ServerFacts) -> str | None:
 
 def _source(facts: ToolFacts, server: ServerFacts) -> str | None:
     return server.sources.get(facts.tool.name)
+
+
+def _collection(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the record that a tool adds another one to, or removes it from: `playlist` of `add_song_to_playlist`.
+
+    The other one exists beside it, or the result is the changed record: its key is all that the tool takes besides.
+    """
+    noun, after = "_".join(facts.parsed.noun), facts.parsed.after
+    owner = server.nouns.get(parse_noun_phrase(after[1:]).noun) if after[:1] in _INTO else None
+    is_part = (noun, owner) in server.contained and server.shapes.get(record_shape(facts.output)) != owner
+    if facts.parsed.word not in _ENTERING or owner is None or is_part:
+        return None
+    names = [snake(name) for name in required(facts.input)]
+    others = [name for name in names if not _refers_to(owner, name)]
+    return owner if len(others) == 1 < len(names) and _refers_to(noun, others[0]) else None
 
 
 def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -473,6 +506,7 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 
 _ENTITY_READERS = (
     (_holder_of_list, "given records of it hold a list of these"),
+    (_collection, "records are added to it or removed from it"),
     (_source, "a description says that it returns the id of such a record"),
     (_same_shape, "its result is such a record"),
     (_same_rows, "its rows are such records"),
@@ -599,7 +633,8 @@ def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     A value enters a list of a record; a call without a state is removed.
     """
     parsed, given = facts.parsed, server.given.entities.get(entity)
-    if parsed.word in _ENTERING and entity in {_holder_of_list(facts, server), _holder_of_value(facts, server)}:
+    holders = {read(facts, server) for read in (_holder_of_list, _holder_of_value, _collection)}
+    if parsed.word in _ENTERING and entity in holders:
         yield facts.evidence("verb", parsed.verb, -0.1, f"it is not about a {entity} alone")
         yield facts.evidence("verb", "update", 0.75, f"it changes a list of a {entity}")
     if given is None or given.singleton or parsed.verb not in {"update", "create", "unknown"}:
