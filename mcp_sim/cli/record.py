@@ -105,7 +105,7 @@ def _over_stdio(args: argparse.Namespace) -> int:
 
 def _recorder(args: argparse.Namespace, state: dict[str, Any]) -> Any:
     """Open the recorder, in the thread that records: the client does not wait for its imports."""
-    from mcp_sim.recordings.capture.conversation import StdioRecorder  # noqa: PLC0415 (see above)
+    from mcp_sim.recordings.capture.conversation import StdioRecorder  # noqa: PLC0415 (a client need not wait)
 
     recording = state["recording"] = Recording(args)
     command = args.command

@@ -30,7 +30,7 @@ _TICK = 0.0005
 
 def version(_: Json) -> str:
     """Return the version of pytest. Raises `ImportError` if it is not installed."""
-    import pytest  # noqa: PLC0415 (optional)
+    import pytest  # noqa: PLC0415 (pytest need not be installed)
 
     return pytest.__version__
 
@@ -66,7 +66,7 @@ def _write(file: Mapping[str, Json]) -> None:
 
 def _run_pytest(arguments: list[str], fails: Mapping[str, str]) -> int:
     """Run pytest with a clock that does not depend on the speed of the machine."""
-    import pytest  # noqa: PLC0415 (optional)
+    import pytest  # noqa: PLC0415 (pytest need not be installed)
     from _pytest import timing  # noqa: PLC0415 (part of pytest)
 
     ticks = count()

@@ -64,7 +64,7 @@ def furnish(machine: Machine, commands: Iterable[str]) -> None:
 
 def _filled(files: Mapping[str, str], mode: int = 0o644) -> FileSystem:
     """Return a file system with these files alone."""
-    from bashkit import FileSystem  # noqa: PLC0415 (optional)
+    from bashkit import FileSystem  # noqa: PLC0415 (only with the extra `terminal`)
 
     system = FileSystem()
     for entry in system.read_dir("/"):

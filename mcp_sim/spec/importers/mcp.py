@@ -152,7 +152,7 @@ class Mcp(Importer):
 
 async def _listed(session: Any, seen: list[Record], doubts: list[str], kind: str) -> list[Json]:
     """Return the entries of all pages unchanged, and add what is doubtful about them."""
-    from mcp_types import PaginatedRequestParams  # noqa: PLC0415 (see above)
+    from mcp_types import PaginatedRequestParams  # noqa: PLC0415 (only where a server is asked)
 
     entries: list[Json] = []
     cursors: list[Json] = [None]

@@ -217,6 +217,6 @@ async def test_an_argument_that_selects_nothing_marks_the_answer(tmp_path: Path)
 
 async def test_a_part_of_a_name_is_enough_where_a_description_says_so(tmp_path: Path) -> None:
     state = {"owners": {"O-1": {"name": "Ada Vos"}, "O-2": {"name": "Bo Lind"}}}
-    found = tool("find_owner", "name", about="Find owners by part of their name")
-    async with service(tmp_path, state, found, tool("get_owner", "owner_id")) as sim, sim.open() as world:
+    find_owner = tool("find_owner", "name", about="Find owners by part of their name")
+    async with service(tmp_path, state, find_owner, tool("get_owner", "owner_id")) as sim, sim.open() as world:
         assert [row["owner_id"] for row in value(await world.call("find_owner", {"name": "Ada"}))] == ["O-1"]

@@ -112,14 +112,14 @@ async def test_an_id_is_that_of_the_tool_that_its_description_mentions(
         tool(f"delete_{noun}", described, key),
         tool(f"get_{record}_log", {}),
     ]
-    made, changed, listed = await answers(
+    created, changed, listed = await answers(
         tmp_path,
         tools,
         (f"{source}_{record}", {"name": "first"}),
         (f"update_{noun}", {key: 21, "name": "second"}),
         (f"get_{record}_log", {}),
     )
-    assert value(made)[key] == 21
+    assert value(created)[key] == 21
     assert value(changed)["name"] == "second"
     assert {"id": 21, "name": "second"}.items() <= value(listed)["entries" if noun == "entry" else f"{noun}s"][
         -1
