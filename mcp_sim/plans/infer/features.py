@@ -11,20 +11,15 @@ from typing import Any, cast
 
 from mcp_sim.plans.infer.arguments import is_limited, is_paged, last_name
 from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
-from mcp_sim.plans.infer.effect_evidence import (
-    Evidence,
-    ServerFacts,
-    ToolFacts,
-    choose,
-    read_entity,
-    read_verb,
-    supporting,
-)
+from mcp_sim.plans.infer.entity_evidence import read_entity
 from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
+from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
 from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import ParsedName
 from mcp_sim.plans.infer.singletons import find_single_value, find_singleton
+from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts
+from mcp_sim.plans.infer.verb_evidence import read_verb
 from mcp_sim.plans.infer.verbs import COUNT
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.described_forms import shown_form

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from mcp_sim.plans.infer.effect_evidence import Attribute, Evidence
+from mcp_sim.plans.infer.evidence import Attribute, Evidence
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, QUALIFIERS, RECORDLESS_VERBS, classify_verb

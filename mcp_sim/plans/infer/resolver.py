@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import islice
 
 from mcp_sim.plans.infer.arguments import last_name
-from mcp_sim.plans.infer.effect_evidence import Evidence, basis_of
 from mcp_sim.plans.infer.envelopes import batch_envelope
+from mcp_sim.plans.infer.evidence import Evidence, basis_of
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.keys import noun_of_key

@@ -1,0 +1,298 @@
+"""Evidence of the entity of a tool: its name, its description, its schemas, other tools, the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+
+from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
+from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
+from mcp_sim.plans.infer.given_state import Membership
+from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.names import Words, first_nouns, last_nouns, noun_spans, parse_noun_phrase
+from mcp_sim.plans.infer.state_tables import may_read
+from mcp_sim.plans.infer.tool_facts import (
+    ServerFacts,
+    ToolFacts,
+    names_records,
+    record_shape,
+    refers_to,
+    row_shape,
+    without_state,
+)
+from mcp_sim.plans.infer.verbs import STRONG
+from mcp_sim.types import Record
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import main_type, properties, required, required_among
+from mcp_sim.types.lexicon.english import last_word, noun_of_id, participle, plural, singular, snake, words
+from mcp_sim.types.lexicon.terms import table, terms
+
+_ATTRIBUTES, _LISTS, _ENTERING = terms("nouns.attributes"), terms("phrases.lists"), table("verbs.entering")
+_QUALITIES = _ATTRIBUTES | terms("nouns.generic", "nouns.facets")
+_ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
+"""What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
+_INTO = frozenset({("to",), ("into",), ("from",)})
+
+
+def read_entity(facts: ToolFacts, server: ServerFacts) -> Iterator[Evidence]:
+    """Yield evidence of the entity that a tool works on.
+
+    Each reader outweighs all later ones together.
+    """
+    if "entity" in facts.overrides:
+        yield Evidence(facts.tool.id, "entity", facts.overrides["entity"], CERTAIN, "declared in the spec", "declared")
+    for (read, reason), weight in zip(_ENTITY_READERS, _HALVED, strict=True):
+        entity = read(facts, server)
+        if entity is not None:
+            yield facts.evidence("entity", entity, weight, reason)
+
+
+def holder_of_list(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the given record whose list a tool reads or changes: `section` of `add_member_to_section`.
+
+    So it is of `add_section_member` and `list_section_members`.
+    """
+    noun, is_entering = facts.parsed.noun, facts.parsed.word in _ENTERING
+    owners = sorted(_named_by_keys(facts.input)) if is_entering else ["_".join(noun[:-1])]
+    for entity in (server.given.entities[owner] for owner in owners if owner in server.held):
+        own = words(entity.name)
+        part = plural("_".join(noun[len(own) :] if noun[: len(own)] == own else noun))
+        if part in entity.fields and main_type(entity.fields[part].schema) == "array" and facts.takes_key(entity):
+            return entity.name
+    return None
+
+
+def _source(facts: ToolFacts, server: ServerFacts) -> str | None:
+    return server.sources.get(facts.tool.name)
+
+
+def collection(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the record that a tool adds another one to, or removes it from: `playlist` of `add_song_to_playlist`.
+
+    The other one exists beside it, or the result is the changed record: its key is all that the tool takes besides.
+    """
+    noun, after = "_".join(facts.parsed.noun), facts.parsed.after
+    owner = server.nouns.get(parse_noun_phrase(after[1:]).noun) if after[:1] in _INTO else None
+    is_part = (noun, owner) in server.contained and server.shapes.get(record_shape(facts.output)) != owner
+    if facts.parsed.word not in _ENTERING or owner is None or is_part:
+        return None
+    names = [snake(name) for name in required(facts.input)]
+    others = [name for name in names if not refers_to(owner, name)]
+    return owner if len(others) == 1 < len(names) and refers_to(noun, others[0]) else None
+
+
+def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose records the result has the properties of, if the verb of the name is not a sure one."""
+    is_sure = facts.parsed.word in STRONG and facts.parsed.noun in server.nouns and facts.parsed.verb != "update"
+    return None if is_sure else server.shapes.get(record_shape(facts.output))
+
+
+def _same_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose records a list has, if no other tool is about its noun: `search_catalogue` of books."""
+    is_other = facts.parsed.verb in {"list", "search"} and facts.parsed.noun in server.once
+    return server.shapes.get(row_shape(facts.output)) if is_other else None
+
+
+def _of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the given membership whose fields a tool takes, or one of them if it reads the other one's records."""
+    asked = {*map(snake, required(facts.input))}
+    return next(
+        (
+            name
+            for name, membership in server.given.memberships.items()
+            if asked == {*membership.fields}
+            or (asked and asked <= {*membership.fields} and _reads_other(facts, membership, asked))
+        ),
+        None,
+    )
+
+
+def listed_as(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the given list of names of those to which a verb was done: `blocked_user` for `unblock_user`."""
+    word, noun = facts.parsed.word.removeprefix("un"), "_".join(facts.parsed.noun)
+    names = [f"{state}_{noun}" for state in (participle(word), word)] if word and noun else []
+    listed = [name for name in names if name in server.held and len(server.given.entities[name].fields) == 1]
+    return listed[0] if listed and facts.parsed.verb == "update" else None
+
+
+def _reads_other(facts: ToolFacts, membership: Membership, asked: AbstractSet[str]) -> bool:
+    noun = "_".join(facts.parsed.noun)
+    others = {entity for field, entity in membership.fields.items() if field not in asked}
+    return may_read(facts.parsed) and any(noun.endswith(entity) for entity in others if entity)
+
+
+def _of_parent(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the given rows of the parent that an argument names: the `queue` of `tank_queue(tank)`.
+
+    A history consists of what the description mentions first.
+    """
+    asked = {*map(snake, required(facts.input))}
+    rows = ["_".join(noun) for noun in last_nouns(facts.parsed.noun[1:])]
+    if facts.parsed.verb == "list" and last_word(facts.tool.name) in _LISTS:
+        rows.append(_in_description(facts, server) or "")
+    return next((name for name in rows if asked and asked == server.given.parents.get(name)), None)
+
+
+def _verb_as_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the noun of the verb of a create, if other tools have it: `book_room` creates a booking.
+
+    Where both are one word, the description has to say so: `request_leave` creates a request.
+    """
+    parsed, mentioned = facts.parsed, words(facts.tool.description.partition("\n")[0].lower())[1:]
+    if not facts.may_rename:
+        return None
+    stem = parsed.word.removesuffix("e")
+    done = next((server.nouns[stem + end,] for end in _ENDINGS_OF_ACTS if (stem + end,) in server.nouns), None)
+    is_meant = parsed.noun in server.once and parsed.word in mentioned
+    return done or (server.nouns.get((parsed.word,)) if is_meant else None)
+
+
+def _declared_in_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the declared entity in a longer noun: the one that an argument names, or the last one.
+
+    `order` in `pending_order_address` with an `order_id`, `user` in `user_id`. Creates and the whole noun win.
+    """
+    parsed = facts.parsed
+    if parsed.verb == "create" or "_".join(parsed.noun) in server.declared:
+        return None
+    entities = [*_entities_in(parsed.noun, server.declared)]
+    keyed = (entity.name for entity in entities if key_argument("update", entity.name, entity.key, facts.input)[1] >= 2)
+    named = None if parsed.verb in {"list", "search", "delete"} else next(keyed, None)
+    return named or next((entity.name for entity in entities if is_about(parsed.noun, words(entity.name))), None)
+
+
+def _entities_in(noun: Words, declared: Mapping[str, Entity]) -> Iterator[Entity]:
+    """Yield the declared entities in a noun, the longest first, then those at its end."""
+    spans = sorted(noun_spans(len(noun)), key=lambda span: (span[1] - span[0], span[1]), reverse=True)
+    names = ("_".join(noun[start:end]) for start, end in spans)
+    return (declared[name] for name in names if name in declared and not declared[name].singleton)
+
+
+def is_about(noun: Words, entity: Words) -> bool:
+    """Whether a noun ends with the entity, or has only attributes besides."""
+    return noun[-len(entity) :] == entity or {*noun} - {*entity} <= _QUALITIES
+
+
+def _part_of_noun(facts: ToolFacts, server: ServerFacts) -> Words:
+    """Return the noun without a field at its end, or a state before it: `order` of `order_status`, `open_orders`."""
+    noun = facts.parsed.noun
+    is_whole = "_".join(noun) in server.declared or "_".join(noun) in server.identified
+    noun = noun if is_whole else without_state(facts.parsed, server.nouns)
+    shortens = facts.parsed.verb in {"update", "get"} and not is_whole
+    return noun[:-1] if shortens and len(noun) > 1 and noun[-1] in _ATTRIBUTES else noun
+
+
+def _second_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the second of the two entities that a noun consists of: `assignment` of `course_assignment`."""
+    noun, nouns = _part_of_noun(facts, server), server.nouns
+    if "_".join(facts.parsed.noun) in server.declared or "_".join(facts.parsed.noun) in server.identified:
+        return None
+    return next((nouns[end] for end in last_nouns(noun[1:]) if end in nouns and noun[: -len(end)] in nouns), None)
+
+
+def with_shown_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the only given entity with all fields that a read takes and shows: spots for `find_vehicle(plate)`."""
+    asked = {*map(snake, required(facts.input))}
+    shown = {*map(snake, properties(record_schema(read_envelope("get", "", facts.output), facts.output)))}
+    given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
+    held = [entity.name for entity in given if asked | shown <= {*map(snake, entity.fields)}]
+    is_read = facts.parsed.verb in {"get", "search"} and "_".join(facts.parsed.noun) not in server.held
+    return held[0] if is_read and asked and len(shown - asked) > 1 and len(held) == 1 else None
+
+
+def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity that a noun begins with, if an argument is its key: `order` of `order_total`."""
+    noun, nouns, keys = _part_of_noun(facts, server), server.nouns, _named_by_keys(facts.input)
+    if facts.parsed.verb not in {"update", "get"} or "_".join(noun) in keys | server.declared.keys():
+        return None
+    return next((nouns[first] for first in first_nouns(noun) if first in nouns and nouns[first] in keys), None)
+
+
+def holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose id is required, if the noun is a value: `task` of `add_label(task_id, label)`.
+
+    No tool lists labels or does anything else with them, nor has the result an id beside that of the task.
+    """
+    names = {form for name in map(snake, properties(facts.input)) for form in (singular(name), noun_of_id(name))}
+    if facts.parsed.noun not in server.entered or "_".join(facts.parsed.noun) not in names:
+        return None
+    ids = [name for name in map(snake, required_among(properties(facts.input), facts.input)) if noun_of_id(name)]
+    shown = record_shape(facts.output)
+    if not shown.isdisjoint(ids) and "id" in shown:
+        return None
+    nouns = (words(noun_of_id(name)) for name in ids if words(noun_of_id(name)) != facts.parsed.noun)
+    return next((server.nouns[noun] for noun in nouns if noun in server.nouns), None)
+
+
+def _keyed(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose key an update requires, if nothing else is done to its noun: `adjust_stock(sku)`.
+
+    A key that is only named like one counts if the noun is a field of the record: `change_salary(employee_id, salary)`.
+    """
+    noun, needed = facts.parsed.noun, sorted(map(snake, required(facts.input)))
+    if facts.parsed.verb != "update" or noun not in server.once:
+        return None
+    fields = {name for name in needed if {*noun} <= {*words(singular(name))}}
+    owners = {entity for shape, entity in server.shapes.items() if not fields.isdisjoint(shape)}
+    named = (server.nouns.get(words(noun_of_id(name))) for name in needed)
+    known = (server.keys[name] for name in needed if name in server.keys)
+    return next(known, None) or next((entity for entity in named if entity in owners), None)
+
+
+def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity of the noun, unless it is an attribute of something else."""
+    noun = _part_of_noun(facts, server)
+    is_entity = facts.parsed.plural or facts.parsed.verb == "create" or "_".join(facts.parsed.noun) in server.declared
+    is_entity = is_entity or (not _ATTRIBUTES.issuperset(noun) and names_records(facts.parsed))
+    return server.nouns.get(noun, "_".join(noun)) if noun and is_entity else None
+
+
+def _named_by_keys(schema: Record) -> set[str]:
+    """Return the nouns whose key an argument may be: `task` and `task_id` for an argument `task_id`."""
+    names = [*map(snake, properties(schema))]
+    others = [name.removesuffix(end) for name in names for end in ("_ids", "_key")]
+    return {*names, *map(noun_of_id, names), *others} - {""}
+
+
+def _in_schemas(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose key is an argument, or whose rows are in the result."""
+    named, shown = _named_by_keys(facts.input), {snake(name) for name in properties(facts.output)}
+    return next((noun for noun in server.nouns.values() if noun in named or snake(plural(noun)) in shown), None)
+
+
+def _in_description(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the first entity that the first line of the description mentions."""
+    mentioned = tuple(singular(word) for word in words(facts.tool.description.partition("\n")[0].lower()))
+    spans = (mentioned[start:end] for start, end in noun_spans(len(mentioned)))
+    known = (server.nouns[noun] for noun in spans if noun in server.nouns and not _ATTRIBUTES.issuperset(noun))
+    return next(known, None)
+
+
+def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
+    known = {*server.nouns.values()}
+    return next(iter(known)) if len(known) == 1 else None
+
+
+_ENTITY_READERS = (
+    (holder_of_list, "given records of it hold a list of these"),
+    (collection, "records are added to it or removed from it"),
+    (_source, "a description says that it returns the id of such a record"),
+    (_same_shape, "its result is such a record"),
+    (_same_rows, "its rows are such records"),
+    (_of_members, "the given state says which of them belong together"),
+    (listed_as, "the given state lists those it was done to"),
+    (_of_parent, "an argument names the parent of given rows"),
+    (_verb_as_noun, "other tools have the verb as their noun"),
+    (_declared_in_noun, "its name has a declared entity"),
+    (_second_noun, "its name has two entities, and ends with this one"),
+    (_whole_with_key, "its name begins with it, and an argument is its key"),
+    (holder_of_value, "its id is required, and the noun of the name is only a value"),
+    (_keyed, "other tools get such records by this argument"),
+    (with_shown_fields, "given records have the fields that it takes and shows"),
+    (_whole_noun, "it is the noun of its name"),
+    (_in_schemas, "its arguments or its result name it"),
+    (_in_description, "its description mentions it"),
+    (_only_one, "there is no other"),
+)
+"""Readers of the entity, with the reason that each finds, the strongest first."""
+_HALVED = tuple(2.0**-place for place in range(len(_ENTITY_READERS)))

@@ -1,0 +1,203 @@
+"""What is known of tools before anything is inferred: each by itself, and all of a server together."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
+from mcp_sim.plans.infer.evidence import Attribute, Evidence
+from mcp_sim.plans.infer.given_state import Given
+from mcp_sim.plans.infer.keys import GENERAL_KEYS, key_argument
+from mcp_sim.plans.infer.names import ParsedName, Words
+from mcp_sim.plans.infer.verbs import QUALIFIERS, STATES, STRONG, WEAK
+from mcp_sim.types import Record, Tool
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import items, properties, property_of, required
+from mcp_sim.types.lexicon.english import noun_of_id, snake, words
+from mcp_sim.types.lexicon.terms import table, terms
+
+_ATTRIBUTES, _ENTERING = terms("nouns.attributes"), table("verbs.entering")
+_SHOWING = frozenset({"create", "get", "list", "search"})
+_NAMES = re.compile(r"[\w-]+")
+_T = TypeVar("_T", bound=Hashable)
+_ENVELOPE = terms("results.success")
+_FEWEST_SHOWN = 3
+"""Results of fewer properties are alike by chance: an id and a name."""
+
+
+@frozen
+class ToolFacts:
+    """What is known of a tool by itself. The schemas are expanded."""
+
+    tool: Tool
+    parsed: ParsedName
+    input: Record
+    output: Record
+    overrides: Mapping[str, Any]
+    """The overrides of its plan in the spec."""
+    text: str | None = None
+    """The property of its result that holds everything as JSON text."""
+
+    def evidence(self, attribute: Attribute, value: Any, weight: float, reason: str) -> Evidence:
+        """Return evidence about this tool."""
+        return Evidence(self.tool.id, attribute, value, weight, reason)
+
+    @property
+    def may_rename(self) -> bool:
+        """Whether it may create something else than its noun, as `book` and `request` do."""
+        return self.parsed.verb == "create" and self.parsed.word in WEAK
+
+    def takes_key(self, entity: Entity) -> bool:
+        """Whether an argument is surely the key of an entity."""
+        return key_argument("update", entity.name, entity.key, self.input)[1] >= 2
+
+
+@frozen
+class ServerFacts:
+    """What is known of all tools: the entities of their nouns, those that tools create, and the declared ones.
+
+    `once` are the nouns that only one tool has, `identified` those with ids, `entered` those that tools only add and
+    remove.
+    """
+
+    nouns: Mapping[Words, str]
+    once: frozenset[Words]
+    identified: frozenset[str]
+    entered: frozenset[Words]
+    made: frozenset[str]
+    shown: frozenset[str]
+    declared: Mapping[str, Entity]
+    given: Given
+    shapes: Mapping[frozenset[str], str]
+    """The entities of records with these properties, as results of tools with sure names show them."""
+    keys: Mapping[str, str]
+    """The entities that tools get by an argument of this name alone, such as `sku`."""
+    sources: Mapping[str, str]
+    """The entities of tools that return an id, as descriptions say: "The entry, from log_meal or get_food_log"."""
+    contained: frozenset[tuple[str, str]]
+    """Nouns of creates, each with that of a record which they require: `comment` and `issue`."""
+
+    @property
+    def held(self) -> Container[str]:
+        """The entities with given records."""
+        return self.given.records
+
+    @staticmethod
+    def of(
+        parsed_names: Collection[ParsedName],
+        declared: Mapping[str, Entity],
+        given: Given,
+        tools: Sequence[ToolFacts] = (),
+    ) -> ServerFacts:
+        """Collect the nouns of tools that create, get, list or change something, and what their schemas show."""
+        named = [parsed for parsed in parsed_names if parsed.verb != "unknown" and names_records(parsed)]
+        counts = Counter(parsed.noun for parsed in named)
+        nouns = dict(zip(counts, map("_".join, counts), strict=True)) | {words(name): name for name in declared}
+        once = {noun for noun, count in counts.items() if count == 1} - {*map(words, declared)}
+        entered = counts.keys() - {name.noun for name in named if name.word not in _ENTERING} - {*map(words, declared)}
+        ids = frozenset(noun_of_id(snake(name)) for facts in tools for name in properties(facts.input))
+        known = nouns, frozenset(once), ids, frozenset(entered), *_made_and_shown(named), declared, given
+        again = [facts for facts in tools if facts.parsed.noun not in once]
+        shapes = _unique(_shapes(tools, nouns)) | _unique(
+            _shapes(again, nouns)
+        )  # `search_catalogue` shows books like `get_book`
+        contained = frozenset(pair for facts in tools for pair in _contained(facts))
+        return ServerFacts(*known, shapes, _unique(_keys(tools)), _unique(_sources(tools)), contained)
+
+
+def names_records(parsed: ParsedName) -> bool:
+    """Whether the noun of a name is a kind of record: not the `status` that is set, nor the `open` that are listed."""
+    qualities = _ATTRIBUTES if parsed.verb == "update" else STATES if parsed.verb == "list" else frozenset[str]()
+    return not qualities.issuperset(parsed.noun)
+
+
+def _unique(pairs: Iterable[tuple[_T, str]]) -> dict[_T, str]:
+    """Return the value of each key that has only one."""
+    by_key = defaultdict[_T, set[str]](set)
+    for key, value in pairs:
+        by_key[key].add(value)
+    return {key: next(iter(values)) for key, values in by_key.items() if len(values) == 1}
+
+
+def _shapes(tools: Iterable[ToolFacts], nouns: Container[Words]) -> Iterator[tuple[frozenset[str], str]]:
+    """Yield the properties of records that tools with sure names show, and the entity."""
+    for facts in tools:
+        parsed = facts.parsed
+        shape = row_shape(facts.output) if parsed.verb in {"list", "search"} else record_shape(facts.output)
+        if shape and parsed.noun and parsed.verb in _SHOWING and parsed.word in STRONG:
+            yield shape, "_".join(without_state(parsed, nouns))
+
+
+def without_state(parsed: ParsedName, nouns: Container[Words]) -> Words:
+    """Return the noun of a list without a state before it, if tools have such records: `order` of `open_orders`."""
+    is_stated = parsed.verb == "list" and parsed.noun[:1] and parsed.noun[0] in QUALIFIERS
+    return parsed.noun[1:] if is_stated and parsed.noun[1:] in nouns else parsed.noun
+
+
+def _keys(tools: Sequence[ToolFacts]) -> Iterator[tuple[str, str]]:
+    """Yield the only required argument of each tool that surely gets a record, and the entity.
+
+    Words that name records of any entity, such as `id`, say nothing, nor does the id of what another tool creates.
+    """
+    created = {f"{'_'.join(facts.parsed.noun)}_id" for facts in tools if facts.parsed.verb == "create"}
+    for facts in tools:
+        asked = [*required(facts.input)]
+        is_get = facts.parsed.verb == "get" and facts.parsed.sure and bool(facts.parsed.noun)
+        noun = "_".join(facts.parsed.noun)
+        if is_get and len(asked) == 1 and snake(asked[0]) not in GENERAL_KEYS | (created - {f"{noun}_id"}):
+            yield snake(asked[0]), noun
+
+
+def _sources(tools: Sequence[ToolFacts]) -> Iterator[tuple[str, str]]:
+    """Yield the tools that the description of an id mentions, with its noun, if only one of them creates something."""
+    nouns = {facts.tool.name: "_".join(facts.parsed.noun) for facts in tools}
+    created = {facts.tool.name for facts in tools if facts.parsed.verb == "create"}
+    for facts in tools:
+        for name in required(facts.input):
+            noun = nouns[facts.tool.name] if name == "id" else noun_of_id(snake(name))
+            mentioned = {*_NAMES.findall(str(property_of(facts.input, name).get("description", "")))} & nouns.keys()
+            if noun in nouns.values() and len(mentioned & created) == 1:
+                yield from ((source, noun) for source in sorted(mentioned))
+
+
+def _contained(facts: ToolFacts) -> Iterator[tuple[str, str]]:
+    """Yield the noun of a create with that of each record which it requires, unless it only names its own."""
+    noun = "_".join(facts.parsed.noun)
+    if facts.parsed.verb == "create" and not any(refers_to(noun, name) for name in required(facts.input)):
+        yield from ((noun, noun_of_id(snake(name))) for name in sorted(required(facts.input)))
+
+
+def refers_to(entity: str, argument: str) -> bool:
+    """Whether an argument is a key that is named after an entity: `song_id`."""
+    schema: Record = {"properties": {argument: {}}, "required": [argument]}
+    return snake(argument) not in GENERAL_KEYS | {entity} and key_argument("update", entity, "id", schema)[1] > 1
+
+
+def record_shape(output: Record) -> frozenset[str]:
+    """Return the properties of the record that a result is, or that it has in a wrapper; empty if they are few."""
+    return _shape(properties(record_schema(read_envelope("get", "", output), output)))
+
+
+def row_shape(output: Record) -> frozenset[str]:
+    """Return the properties of the rows in the only list of objects of a result; empty if they are few."""
+    schemas = [output, *properties(output).values()]
+    schemas += [inner for schema in schemas[1:] for inner in properties(schema).values()]
+    rows = [shape for schema in schemas if (shape := properties(items(schema)))]
+    return _shape(rows[0]) if len(rows) == 1 else frozenset()
+
+
+def _shape(parts: Record) -> frozenset[str]:
+    names = frozenset(map(snake, parts)) - _ENVELOPE
+    return names if len(names) >= _FEWEST_SHOWN else frozenset()
+
+
+def _made_and_shown(named: Iterable[ParsedName]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the entities that tools surely create, and those that they surely create, get, list or search."""
+    sure = [
+        ("_".join(name.noun), name.verb == "create") for name in named if name.word in STRONG and name.verb in _SHOWING
+    ]
+    return frozenset(name for name, is_made in sure if is_made), frozenset(name for name, _ in sure)

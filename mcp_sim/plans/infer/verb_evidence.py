@@ -1,0 +1,174 @@
+"""Evidence of what a tool does to its entity: its name, its schemas, other tools, the given state, the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcp_sim.plans.infer.arguments import LIMITS
+from mcp_sim.plans.infer.entity_evidence import (
+    collection,
+    holder_of_list,
+    holder_of_value,
+    is_about,
+    listed_as,
+    with_shown_fields,
+)
+from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
+from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, record_shape, row_shape
+from mcp_sim.types import Record
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
+from mcp_sim.types.lexicon.english import last_word, plural, snake, words
+from mcp_sim.types.lexicon.terms import groups, table, terms
+
+_DETAILS, _LISTS = terms("nouns.details", "nouns.facets"), terms("phrases.lists")
+_CALLED_OFF, _ENTERING = terms("verbs.calling_off"), table("verbs.entering")
+_SCALAR = frozenset({"string", "integer", ""})
+_STATES, _STATE_VERBS = terms("fields.state"), frozenset(groups("states.after"))
+
+
+def read_verb(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
+    """Yield evidence of what a tool does to its entity."""
+    if "verb" in facts.overrides:
+        yield Evidence(facts.tool.id, "verb", facts.overrides["verb"], CERTAIN, "declared in the spec", "declared")
+    if entity:
+        yield from _verb_of_name(facts)
+        yield from _verb_of_shape(facts, server, entity)
+        yield from _verb_of_schemas(facts, server, entity)
+        yield from _verb_of_result(facts, server, entity)
+        yield from _verb_of_given(facts, server, entity)
+
+
+def _verb_of_name(facts: ToolFacts) -> Iterator[Evidence]:
+    parsed = facts.parsed
+    if parsed.verb == "unknown":
+        return
+    weight, reason = 0.5, f"'{parsed.word}' may mean {parsed.verb}"
+    if parsed.status is not None:
+        weight, reason = 0.4, f"'{parsed.word}' changes a state"
+    elif parsed.sure:
+        weight, reason = 0.7, f"'{parsed.word}' means {parsed.verb}"
+    elif parsed.verb_from_description:
+        reason = f"its description begins with '{parsed.described_verb}'"
+    yield facts.evidence("verb", parsed.verb, weight, reason)
+
+
+def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
+    """Yield evidence where the name has no known verb: a tool that takes the key of a record changes or gets it.
+
+    One that takes none, and whose result is such a record, makes it.
+    """
+    if facts.parsed.verb != "unknown":
+        return
+    is_shown = server.shapes.get(record_shape(facts.output)) == entity
+    key, score = key_argument("update", entity, "id", facts.input)
+    known = next((name for name in required(facts.input) if server.keys.get(snake(name)) == entity), None)
+    key, score = (known, 2) if known is not None and score < 2 else (key, score)
+    word = facts.parsed.word or facts.parsed.recordless_verb
+    if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word):
+        weight, reason = (0.55, ", and its result is one") if is_shown else (0.3, "")
+        is_noun = not word and len(properties(facts.input)) == 1  # `employee(employee_id)`
+        yield facts.evidence("verb", "get" if is_noun else "update", weight, f"it takes the key of a {entity}{reason}")
+    elif entity in server.held and not facts.parsed.word and (facts.parsed.plural or _asks_for_details(facts, score)):
+        verb = "list" if facts.parsed.plural else "get"
+        yield facts.evidence("verb", verb, 0.55, f"it is named after the given {plural(entity)}")
+    elif is_shown and not score:
+        yield facts.evidence("verb", "create", 0.45, f"its result is a {entity} that no argument names")
+
+
+def _asks_for_details(facts: ToolFacts, score: int) -> bool:
+    """Whether a name without a verb ends with a word like `info`, and an argument names a record."""
+    return score >= 2 and last_word(facts.tool.name) in _DETAILS
+
+
+def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
+    parsed, (key, score) = facts.parsed, key_argument("update", entity, "id", facts.input)
+    is_state = parsed.word in _STATE_VERBS and _have_states(server, entity)  # `open_gate` of closed gates
+    is_bare = [*required(facts.input)] == [key] and (snake(key or "").endswith("id") or is_state)
+    is_needed = score >= 2 and key in required(facts.input)
+    if is_needed and facts.may_rename and entity in (server.shown if is_bare else server.made):
+        yield facts.evidence("verb", "create", -0.1, "other tools have such records")
+        yield facts.evidence("verb", "update", 0.45, f"'{key}' names a record that another tool creates or shows")
+    elif parsed.verb == "list" and is_needed and last_word(facts.tool.name) in _LISTS and not row_shape(facts.output):
+        yield facts.evidence("verb", "list", -0.1, f"'{key}' names one record")
+        yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record whose past is asked for")
+    elif parsed.verb == "search" and with_shown_fields(facts, server) == entity:
+        yield facts.evidence("verb", "search", -0.1, "its result is one record")
+        yield facts.evidence("verb", "get", 0.75, "its result is a given record")
+    elif parsed.verb == "list" and holder_of_list(facts, server) == entity:
+        yield facts.evidence("verb", "list", -0.1, f"'{key}' names one record")
+        yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record that holds a list")
+    elif parsed.verb == "get" and score < 2 and facts.tool.name in server.sources:
+        yield facts.evidence("verb", "list", 0.75, "other tools take the ids of its rows")
+    elif parsed.verb == "get" and _asks_for_children(facts, server, entity):
+        yield facts.evidence("verb", "get", -0.1, "no argument names a record")
+        yield facts.evidence("verb", "list", 0.65, "the given state has several such records")
+    elif parsed.verb == "get" and score < 2 and not facts.output and _asks_for_several(facts.input):
+        yield facts.evidence("verb", "get", -0.1, "no argument names a record")
+        yield facts.evidence("verb", "list", 0.65, "it takes a list of values, or a number of rows")
+
+
+def _asks_for_children(facts: ToolFacts, server: ServerFacts, entity: str) -> bool:
+    """Whether a tool asks for all given records, or those of a parent: `read_inbox(person)`."""
+    links, asked = server.given.parents.get(entity), {*map(snake, required(facts.input))}
+    takes_key = entity in server.declared and facts.takes_key(server.declared[entity])
+    return links is not None and asked <= {*map(snake, links)} and not facts.parsed.one_of_a_kind and not takes_key
+
+
+def _have_states(server: ServerFacts, entity: str) -> bool:
+    """Whether given records have a field with a state."""
+    return entity in server.held and not _STATES.isdisjoint(map(snake, server.given.entities[entity].fields))
+
+
+def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
+    """Yield evidence where a record is not what a verb is about, or given records cannot be changed as it says.
+
+    A value enters a list of a record; a call without a state is removed.
+    """
+    parsed, given = facts.parsed, server.given.entities.get(entity)
+    holders = {read(facts, server) for read in (holder_of_list, holder_of_value, collection)}
+    if parsed.word in _ENTERING and entity in holders:
+        yield facts.evidence("verb", parsed.verb, -0.1, f"it is not about a {entity} alone")
+        yield facts.evidence("verb", "update", 0.75, f"it changes a list of a {entity}")
+    if given is None or given.singleton or parsed.verb not in {"update", "create", "unknown"}:
+        return
+    membership, asked = server.given.memberships.get(entity), {*map(snake, required(facts.input))}
+    if membership is not None and asked == {*membership.fields} and parsed.verb != "create":
+        yield facts.evidence("verb", "create", 0.75, "it adds to a list of names that the state has by parent")
+    flags = {snake(name).removeprefix("is_") for name in given.fields}
+    shown = record_shape(facts.output)
+    is_shown = server.shapes.get(shown) == entity or not _STATES.isdisjoint(shown)
+    if parsed.word in _CALLED_OFF and not (_have_states(server, entity) or is_shown or parsed.status in flags):
+        yield facts.evidence("verb", "delete", 0.75, f"given {plural(entity)} have no state")
+    if listed_as(facts, server) == entity:
+        is_undone = parsed.word.startswith("un")
+        yield facts.evidence("verb", "delete" if is_undone else "create", 0.75, "the state lists those it was done to")
+
+
+def _verb_of_result(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
+    """Yield evidence where the result is a record: a new one, or one that loses something: `unlink_site_repo`."""
+    parsed, shown = facts.parsed, record_shape(facts.output)
+    if server.shapes.get(shown) != entity:
+        return
+    is_own = is_about(parsed.noun, words(entity))
+    is_named = is_own or key_argument("update", entity, "id", facts.input)[1] > 1
+    if (
+        parsed.verb == "update"
+        and not is_named
+        and {"id", f"{entity}_id"} & shown - {*map(snake, properties(facts.input))}
+    ):
+        yield facts.evidence("verb", "update", -0.1, f"no argument names a {entity}")
+        yield facts.evidence("verb", "create", 0.75, f"its result has the id of a {entity}, which no argument gives")
+    elif parsed.verb == "delete" and not is_own:
+        yield facts.evidence("verb", "delete", -0.1, f"it is not about a {entity} alone")
+        yield facts.evidence("verb", "update", 0.75, f"it changes a {entity}")
+
+
+def _asks_for_several(schema: Record) -> bool:
+    """Whether a list of plain values is required, or a number of rows or days asked for: `get_prices(symbols)`."""
+    lists = [property_of(schema, name) for name in required(schema)]
+    numbers = [snake(name) for name, subschema in properties(schema).items() if main_type(subschema) == "integer"]
+    is_numbered = not (LIMITS | terms("arguments.length")).isdisjoint(numbers)
+    return is_numbered or any(
+        main_type(subschema) == "array" and main_type(items(subschema)) in _SCALAR for subschema in lists
+    )
