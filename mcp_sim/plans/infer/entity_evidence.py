@@ -24,7 +24,7 @@ from mcp_sim.plans.infer.verbs import STRONG
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import main_type, properties, required, required_among
-from mcp_sim.types.lexicon.english import last_word, noun_of_id, participle, plural, singular, snake, words
+from mcp_sim.types.lexicon.english import is_id, last_word, noun_of_id, participle, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 
 _ATTRIBUTES, _LISTS, _ENTERING = terms("nouns.attributes"), terms("phrases.lists"), table("verbs.entering")
@@ -211,17 +211,20 @@ def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
 def holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose id is required, if the noun is a value: `task` of `add_label(task_id, label)`.
 
-    No tool lists labels or does anything else with them, nor has the result an id beside that of the task.
+    No tool lists labels or does anything else with them, nor has the result an id beside that of the task. The noun
+    may begin with the entity: `add_task_label`. An `id` is that of the entity which the name ends with.
     """
+    noun, known = facts.parsed.noun, server.nouns
     names = {form for name in map(snake, properties(facts.input)) for form in (singular(name), noun_of_id(name))}
-    if facts.parsed.noun not in server.entered or "_".join(facts.parsed.noun) not in names:
+    values = {noun, *(noun[len(owner) :] for owner in first_nouns(noun) if owner in known)}
+    if noun not in server.entered or names.isdisjoint(map("_".join, values)):
         return None
-    ids = [name for name in map(snake, required_among(properties(facts.input), facts.input)) if noun_of_id(name)]
+    ids = [name for name in map(snake, required_among(properties(facts.input), facts.input)) if is_id(name)]
     shown = record_shape(facts.output)
-    if not shown.isdisjoint(ids) and "id" in shown:
+    if "id" in shown.difference(ids) and not shown.isdisjoint(ids):
         return None
-    nouns = (words(noun_of_id(name)) for name in ids if words(noun_of_id(name)) != facts.parsed.noun)
-    return next((server.nouns[noun] for noun in nouns if noun in server.nouns), None)
+    owners = (words(noun_of_id(name)) or parse_noun_phrase(facts.parsed.after[1:]).noun for name in ids)
+    return next((known[owner] for owner in owners if owner in known and owner not in values), None)
 
 
 def _keyed(facts: ToolFacts, server: ServerFacts) -> str | None:

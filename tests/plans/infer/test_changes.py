@@ -37,6 +37,34 @@ async def test_values_that_only_enter_records_are_lists_of_the_record(tmp_path: 
         assert "no" in message(await world.call("remove_label", {"task_id": task, "label": "urgent"}))
 
 
+@pytest.mark.parametrize(("owner", "part"), [("todo", "blocker"), ("contact", "segment"), ("recipe", "tag")])
+@pytest.mark.parametrize(
+    ("name", "key", "argument"),
+    [
+        ("{owner}_{verb}_{part}", "id", "{part}"),
+        ("{verb}_{owner}_{part}", "{owner}_id", "{part}"),
+        ("{verb}_{owner}_{part}", "{owner}_id", "{part}_id"),
+        ("{verb}_{part}_to_{owner}", "{owner}_id", "{part}"),
+    ],
+)
+async def test_a_part_named_beside_its_owner_enters_it_and_leaves_it(
+    owner: str, part: str, name: str, key: str, argument: str, tmp_path: Path
+) -> None:
+    key, argument = key.format(owner=owner), argument.format(part=part)
+    mine = [tool(f"{owner}_create", "title"), tool(f"{owner}_get", key), tool(f"{owner}_list")]
+    names = {verb: name.format(owner=owner, verb=verb, part=part) for verb in ("add", "remove")}
+    names["remove"] = names["remove"].replace("_to_", "_from_")
+    changes = [tool(changing, key, argument) for changing in names.values()]
+    others = [tool(f"note_{verb}", "id") for verb in ("get", "update", "delete", "archive")]
+    async with service(tmp_path, spec(*others, *mine, *changes), f"records: {{{owner}: 0}}") as sim, sim.open() as world:
+        number = value(await world.call(f"{owner}_create", {"title": "Paint"}))["id"]
+        for entered in ("blue", "red"):
+            value(await world.call(names["add"], {key: number, argument: entered}))
+        value(await world.call(names["remove"], {key: number, argument: "blue"}))
+        assert ["red"] in value(await world.call(f"{owner}_get", {key: number})).values()
+        assert world.view.count(owner) == 1
+
+
 async def test_values_with_tools_of_their_own_are_records(tmp_path: Path) -> None:
     tools = spec(*TASKS, tool("add_label", "task_id", "label"), tool("list_labels"))
     async with service(tmp_path, tools, "records: {task: 3}") as sim, sim.open() as world:
