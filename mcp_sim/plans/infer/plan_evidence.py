@@ -10,6 +10,7 @@ from functools import partial
 from mcp_sim.plans.infer.evidence import Attribute, Evidence
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.states import find_deadline
 from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, QUALIFIERS, RECORDLESS_VERBS, classify_verb
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
@@ -69,7 +70,8 @@ def read_plan(facts: PlanFacts) -> Iterator[Evidence]:
     state = (
         next(iter(parsed.noun), "") if plan.verb == "list" and parsed.noun[1:] in {(), words(plan.entity or "")} else ""
     )
-    if state in QUALIFIERS and (not plan.fixed or state in _LATE):
+    deadline = find_deadline(facts.features.tool.name, plan, facts.entity)
+    if state in QUALIFIERS and deadline is None and (not plan.fixed or state in _LATE):
         yield facts.evidence("verb", -0.3, f"no field says which are '{state}'")
     if plan.verb in {"get", "update", "delete"}:
         yield facts.evidence("key", *_key_evidence(facts))

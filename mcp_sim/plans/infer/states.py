@@ -17,14 +17,16 @@ from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties
 from mcp_sim.types.lexicon.english import participle, snake, words
 from mcp_sim.types.lexicon.terms import groups, ordered, table, terms
-from mcp_sim.types.plans import How
+from mcp_sim.types.plans import How, Plan
 
 _STATES, _INITIAL, _PREVIOUS = terms("fields.state"), ordered("states.initial"), table("states.previous")
 _STATES_AFTER, _OPPOSITES = groups("states.after"), table("verbs.opposites")
 _FINAL = frozenset(
     state for verb in terms("verbs.finishing") for state in (TRANSITIONS[verb], *_STATES_AFTER.get(verb, ()))
 )
-_LATE, _TOGGLING = terms("states.late"), terms("verbs.toggling")
+_LATE, _UPCOMING, _TOGGLING = terms("states.late"), terms("states.upcoming"), terms("verbs.toggling")
+_DEADLINES, _BEGINNINGS, _CHANGES = terms("fields.deadline"), terms("fields.beginning"), ordered("fields.change_stem")
+_AMOUNTS = terms("arguments.amount", "fields.balance", "fields.price", "fields.total")
 _SAID_STATE = re.compile(r"\bas (?:being )?(\w+)")
 _SAMPLE_SIZE = 200  # a few states repeat; more rows show no others and cost time at start
 MAX_ROWS = 2_000  # bounds the start of worlds with many given records
@@ -164,6 +166,21 @@ def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
             listed = exact or waiting or near[:1]
             return {name: listed[0] if len(listed) == 1 else listed} if listed else {}
     return {}
+
+
+def find_deadline(name: str, plan: Plan, entity: Entity) -> tuple[str, bool] | None:
+    """Return the time of records that a list like `list_overdue_loans` compares with now, and whether it is past.
+
+    None if the records lack such a time, or a state or a flag says so.
+    """
+    parts, fixed = {*words(name)}, {snake(str(value)) for value in (*plan.fixed, *plan.fixed.values())}
+    late, asked = _LATE & parts, (_LATE | _UPCOMING) & parts
+    times = {name: {*words(snake(name))} for name, field in entity.fields.items()
+             if main_type(field.schema) != "boolean" and _AMOUNTS.isdisjoint(words(snake(name)))
+             and not snake(name).startswith(_CHANGES)}  # fmt: skip
+    kinds = (_DEADLINES,) if late else (_DEADLINES, _BEGINNINGS)
+    field = next((name for kind in kinds for name in times if kind & times[name]), None)
+    return None if plan.verb != "list" or field is None or not asked or asked & fixed else (field, bool(late))
 
 
 def _held_state(entity: Entity, status: str | None, rows: Sequence[Record]) -> str | None:

@@ -6,10 +6,12 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, TypeAlias
 
 from mcp_sim.generate.time_fields import time_meaning
+from mcp_sim.plans.infer.states import find_deadline
 from mcp_sim.plans.records.accepted_keys import Accept, acceptance
 from mcp_sim.plans.records.arguments import Link, argument, resolve_links
 from mcp_sim.plans.records.filters import Row, matching_rows, query_argument, term_parser
@@ -22,7 +24,7 @@ from mcp_sim.types.json_schema.shapes import as_list, required
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.lexicon.english import snake, vocabulary, words
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.time_formats import example_of, seconds_of, time_format
+from mcp_sim.types.time_formats import example_of, parse_time, seconds_of, time_format
 
 Select: TypeAlias = Callable[[Turn], "Page | Observation"]
 Order: TypeAlias = Callable[[Sequence[Row], Json, Json, str], Sequence[Row]]
@@ -125,14 +127,26 @@ def selector(tool: Tool, plan: Plan, entity: Entity, *, any_field: bool = False)
     order, paged = ordering(tool, plan, entity), pager(tool, plan)
     sort, direction = argument(plan.paging.sort or ""), argument(plan.paging.order or "")
     query, parse_terms = query_argument(plan), term_parser(entity)
+    deadline = find_deadline(tool.name, plan, entity)
+    example = None if deadline is None else example_of(entity.fields[deadline[0]].schema)
 
     def select(turn: Turn) -> Page | Observation:
         arguments = turn.call.arguments
         hits = matching(turn.view, arguments)
+        if deadline is not None:
+            name, is_past = deadline
+            hits = [row for row in hits if _is_past(row[1].get(name), example, turn.now) is is_past]
         words = " ".join(parse_terms(query(arguments)).words)
         return paged(order(hits, sort(arguments), direction(arguments), words), arguments)
 
     return select
+
+
+def _is_past(value: Json, example: Json, now: datetime) -> bool | None:
+    """Return whether a time is past, None for other values. A day is past when it is over."""
+    moment, form = parse_time(value, example), time_format(value)
+    is_date = form is not None and form.is_date
+    return None if moment is None else moment + timedelta(days=1) <= now if is_date else moment < now
 
 
 def parent_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Observation | None]:

@@ -56,7 +56,10 @@ async def test_a_part_named_beside_its_owner_enters_it_and_leaves_it(
     names["remove"] = names["remove"].replace("_to_", "_from_")
     changes = [tool(changing, key, argument) for changing in names.values()]
     others = [tool(f"note_{verb}", "id") for verb in ("get", "update", "delete", "archive")]
-    async with service(tmp_path, spec(*others, *mine, *changes), f"records: {{{owner}: 0}}") as sim, sim.open() as world:
+    async with (
+        service(tmp_path, spec(*others, *mine, *changes), f"records: {{{owner}: 0}}") as sim,
+        sim.open() as world,
+    ):
         number = value(await world.call(f"{owner}_create", {"title": "Paint"}))["id"]
         for entered in ("blue", "red"):
             value(await world.call(names["add"], {key: number, argument: entered}))

@@ -1,0 +1,42 @@
+"""Lists of what is late or still to come: times are compared with that of the call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.matched_tools import TEXT, answered, simulator, tool
+
+Json = Any
+LOANS = [
+    {"id": "a", "title": "Past and open", "returned": False},
+    {"id": "b", "title": "To come", "returned": False},
+    {"id": "c", "title": "Past and settled", "returned": True},
+]
+MOMENTS = {"due": ("2019-05-01", "2101-05-01", "2019-06-01"),
+           "due_date": ("05/01/2019", "05/01/2101", "06/01/2019"),
+           "deadline": ("2019-05-01T10:00:00Z", "2101-05-01T10:00:00Z", "2019-05-01T10:00:00Z"),
+           "due_at": (1_556_704_800, 4_144_989_600, 1_556_704_800)}  # fmt: skip
+
+
+@pytest.mark.parametrize("field", MOMENTS)
+@pytest.mark.parametrize("noun", ["loan", "invoice"])
+async def test_what_is_overdue_is_past_its_time_and_not_settled(tmp_path: Path, noun: str, field: str) -> None:
+    rows = [{**row, field: moment} for row, moment in zip(LOANS, MOMENTS[field], strict=True)]
+    tools = [
+        tool(f"list_overdue_{noun}s"),
+        tool(f"list_upcoming_{noun}s"),
+        tool(f"get_{noun}", **{f"{noun}_id": TEXT}),
+    ]
+    async with simulator(tmp_path, tools, {f"{noun}s": rows}).open() as world:
+        assert [row["id"] for row in await answered(world, f"list_overdue_{noun}s")] == ["a"]
+        assert [row["id"] for row in await answered(world, f"list_upcoming_{noun}s")] == ["b"]
+        assert not world.ledger.steps[-1]["guessed"]
+
+
+async def test_a_state_that_says_overdue_needs_no_time(tmp_path: Path) -> None:
+    rows = [{"id": "a", "status": "overdue", "due": "2101-01-01"}, {"id": "b", "status": "paid", "due": "2019-01-01"}]
+    tools = [tool("list_overdue_bills"), tool("get_bill", bill_id=TEXT)]
+    async with simulator(tmp_path, tools, {"bills": rows}).open() as world:
+        assert [row["id"] for row in await answered(world, "list_overdue_bills")] == ["a"]
