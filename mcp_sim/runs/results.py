@@ -8,11 +8,11 @@ from dataclasses import asdict, field
 from typing import Literal, TypeAlias
 
 from mcp_sim.types import Record
+from mcp_sim.types.call_matchers import key_given, without_key
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.grades import Grade
 from mcp_sim.types.json_values import READS
-from mcp_sim.world.kept_answers import key_given, without_key
 from mcp_sim.world.trace import Ledger, observation_of
 from mcp_sim.world.world import World
 

@@ -24,7 +24,7 @@ from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.kinds import Imported
-from mcp_sim.types.result_schemas import FASTMCP_META
+from mcp_sim.types.tools import FASTMCP_META
 
 _OPENED = {"entities", "sim", "errors"}
 

@@ -1,4 +1,4 @@
-"""Select calls: a tool by glob, matchers on its arguments, and the calls that share a quota."""
+"""Select calls: a tool by glob, matchers on its arguments, calls that share a quota or an idempotency key."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import Annotated, Any, TypeAlias, cast
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from mcp_sim.types import Json, Record, Step, Tool, Turn
+from mcp_sim.types import Call, Json, Record, Step, Tool, Turn
+from mcp_sim.types.calls import scope_of
 from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.draws import SEPARATOR
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.shapes import as_list, as_object, constants
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types.json_values import NOWHERE, canonical, split_path, value_at, without_part
 from mcp_sim.types.kinds import Expectation, Kind, Perturbation
 from mcp_sim.types.options import MatcherSource
 from mcp_sim.types.tools import in_reach
@@ -52,6 +54,36 @@ def quota_key(turn: Turn, shared: str) -> str:
     value = argument_value(turn.call.arguments, shared.removeprefix("arguments."))
     name = "" if value is ABSENT else canonical(value)
     return name if len(name) <= LONGEST_QUOTA_KEY else sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def idempotency_key(call: Call | Step, domain: Domain) -> str:
+    """Return the idempotency key of a call, hashed with its tool and caller: keys of two tools never meet.
+
+    It is '' if the tool takes no key, or the call does not set it.
+    """
+    value = key_given(call.tool, call.arguments, domain)
+    return "" if value is None else scope_of(f"{call.tool}{SEPARATOR}{call.caller}", canonical(value))
+
+
+def key_given(tool: str, arguments: Record, domain: Domain) -> Json:
+    """Return the idempotency key among arguments, or None."""
+    path = _key_path(tool, domain)
+    value = value_at(arguments, path) if path else None
+    return None if value in (NOWHERE, "") else value
+
+
+def without_key(tool: str, arguments: Record, domain: Domain) -> Record:
+    """Return the arguments of a call without its idempotency key."""
+    path = _key_path(tool, domain)
+    return as_object(without_part(arguments, split_path(path))) if path else arguments
+
+
+def _key_path(tool: str, domain: Domain) -> str:
+    """Return the path of the argument with the idempotency key; '' if the tool takes none."""
+    plan, wrapper = domain.plans.get(tool), domain.wrappers.get(tool)
+    if plan is None or plan.idempotency is None:
+        return ""
+    return f"{wrapper}.{plan.idempotency.key}" if wrapper else plan.idempotency.key
 
 
 def quota_problems(shared: str, tools: Sequence[Tool]) -> Sequence[str]:

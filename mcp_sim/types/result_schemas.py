@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mcp_sim.types import Json, Observation, Record, Tool, ToolResult
+from mcp_sim.types import Record, Tool
 from mcp_sim.types.argument_descriptions import with_alternatives
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, main_type, properties, property_of, required
-from mcp_sim.types.json_values import indented
 from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.lexicon.terms import terms
 
@@ -22,9 +21,6 @@ MESSAGE_NAMES: Final = TEXT_NAMES | terms("results.message")
 """Names of such a property that may hold a message about the call."""
 
 _DATA = re.compile(r"\b(json|dict|dictionary|object|list of dicts|array)\b", re.IGNORECASE)
-
-FASTMCP_META: Final = frozenset({"fastmcp", "_fastmcp"})
-"""Keys in the `_meta` of tools by which versions of FastMCP mark them."""
 
 
 def result_schema(tool: Tool) -> Record:
@@ -71,19 +67,3 @@ def text_place(tool: Tool) -> str | None:
 def mentions_data(description: str) -> bool:
     """Whether the description of a tool that works on records mentions data. Then its result is data."""
     return bool(_DATA.search(description))
-
-
-def data_result(tool: Tool, value: Json, place: str | None = None) -> Observation:
-    """Return a result of a plan: as the text in the only property `place`, or as a whole.
-
-    Results are structured only if the tool has an outputSchema. JSON in a text is indented, as most servers and the SDK
-    write it. FastMCP, which marks its tools, writes compact JSON.
-    """
-    if place is not None:
-        return Observation(ToolResult({place: value if isinstance(value, str) else indented(value)}))
-    if isinstance(value, str):
-        return Observation(ToolResult(value, form="text"))
-    if tool.output_schema is not None:
-        return Observation(ToolResult(value))
-    is_indented = FASTMCP_META.isdisjoint(as_object(tool.definition.get("_meta")))
-    return Observation(ToolResult(value, "json", is_indented=is_indented))

@@ -7,10 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from fnmatch import fnmatchcase
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Final, Literal, Protocol, cast
 
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import Json, Record, encode, indented
+
+FASTMCP_META: Final = frozenset({"fastmcp", "_fastmcp"})
+"""Keys in the `_meta` of tools by which versions of FastMCP mark them."""
 
 
 @dataclass(slots=True)
@@ -323,6 +326,22 @@ class Tool:
     @property
     def annotations(self) -> Record:
         return self.definition.get("annotations") or {}
+
+    def success(self, value: Json, place: str | None = None) -> Observation:
+        """Return a result: as the text in the only property `place`, or as a whole.
+
+        Results are structured only if the tool has an outputSchema. JSON in a text is indented, as most servers and the
+        SDK write it. FastMCP, which marks its tools, writes compact JSON.
+        """
+        if place is not None:
+            return Observation(ToolResult({place: value if isinstance(value, str) else indented(value)}))
+        if isinstance(value, str):
+            return Observation(ToolResult(value, form="text"))
+        if self.output_schema is not None:
+            return Observation(ToolResult(value))
+        meta = self.definition.get("_meta")
+        is_fastmcp = isinstance(meta, dict) and not FASTMCP_META.isdisjoint(cast("Record", meta))
+        return Observation(ToolResult(value, "json", is_indented=not is_fastmcp))
 
     def failure(self, kind: str, message: str, /, **slots: Json) -> Observation:
         """Return an error observation in this tool's own style.

@@ -14,12 +14,9 @@ from typing import Any
 
 from rpds import HashTrieMap
 
-from mcp_sim.types import Call, Json, KeptAnswer, Observation, Record, Step, ToolResult
+from mcp_sim.types import KeptAnswer, Observation, Step, ToolResult
 from mcp_sim.types.calls import scope_of
-from mcp_sim.types.domain import Domain
-from mcp_sim.types.draws import SEPARATOR
-from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import NOWHERE, canonical, decode, split_path, value_at, without_part
+from mcp_sim.types.json_values import canonical, decode
 from mcp_sim.world.trace import observation_bytes, observation_of
 
 KEPT = 1000
@@ -97,33 +94,3 @@ NO_ANSWERS = KeptAnswers(HashTrieMap(), HashTrieMap())
 def _size(answer: KeptAnswer) -> int:
     body = answer.observation.body
     return len(body.encoded) if isinstance(body, ToolResult) else 0
-
-
-def key_of(call: Call | Step, domain: Domain) -> str:
-    """Return the idempotency key of a call, hashed with its tool and caller: keys of two tools never meet.
-
-    It is '' if the tool takes no key, or the call does not set it.
-    """
-    value = key_given(call.tool, call.arguments, domain)
-    return "" if value is None else scope_of(f"{call.tool}{SEPARATOR}{call.caller}", canonical(value))
-
-
-def key_given(tool: str, arguments: Record, domain: Domain) -> Json:
-    """Return the idempotency key among arguments, or None."""
-    path = _path(tool, domain)
-    value = value_at(arguments, path) if path else None
-    return None if value in (NOWHERE, "") else value
-
-
-def without_key(tool: str, arguments: Record, domain: Domain) -> Record:
-    """Return the arguments of a call without its idempotency key."""
-    path = _path(tool, domain)
-    return as_object(without_part(arguments, split_path(path))) if path else arguments
-
-
-def _path(tool: str, domain: Domain) -> str:
-    """Return the path of the argument with the idempotency key; '' if the tool takes none."""
-    plan, wrapper = domain.plans.get(tool), domain.wrappers.get(tool)
-    if plan is None or plan.idempotency is None:
-        return ""
-    return f"{wrapper}.{plan.idempotency.key}" if wrapper else plan.idempotency.key

@@ -70,7 +70,7 @@ class State:
         row = overlay.get(key) if overlay is not None else None
         if row is not None:
             return row.record
-        return (self.base.known or self.base.built()).get(entity, EMPTY_TABLE).records.get(key)
+        return self._table(entity).records.get(key)
 
     def version(self, entity: str, key: Key) -> int:
         overlay = self.overlays.get(entity)
@@ -79,7 +79,7 @@ class State:
 
     def rows(self, entity: str) -> Iterator[tuple[Key, Record]]:
         overlay = self.overlays.get(entity)
-        table = self.base.table(entity)
+        table = self._table(entity)
         if overlay is None:
             return iter(table.records.items())
         return chain(overlay.current(table), overlay.created())
@@ -95,15 +95,15 @@ class State:
 
     def count(self, entity: str) -> int:
         overlay = self.overlays.get(entity)
-        return len(self.base.table(entity).records) if overlay is None else overlay.count
+        return len(self._table(entity).records) if overlay is None else overlay.count
 
     def last_key(self, entity: str) -> Key | None:
         overlay = self.overlays.get(entity)
-        return self.base.table(entity).last_key if overlay is None else overlay.last_key
+        return self._table(entity).last_key if overlay is None else overlay.last_key
 
     def sample_key(self, entity: str, share: float) -> Key | None:
         """Return the key of one of the initial records that still exist; else the newest, or the first of all."""
-        keys = self.base.table(entity).keys()
+        keys = self._table(entity).keys()
         for probe in range(min(PROBES, len(keys))):
             key = keys[(int(share * len(keys)) + probe) % len(keys)]
             if self.get(entity, key) is not None:
@@ -117,7 +117,7 @@ class State:
         return [*self.base, *sorted(entity for entity in self.overlays if entity not in self.base)]
 
     def initial_records(self, entity: str) -> Mapping[Key, Record]:
-        return self.base.table(entity).records
+        return self._table(entity).records
 
     def written(self, entity: str) -> Mapping[Key, Row]:
         overlay = self.overlays.get(entity)
@@ -160,7 +160,7 @@ class State:
 
     def _write(self, overlay: Overlay, change: Change) -> tuple[Overlay, int]:
         """Return the overlay after a change, and by how much its records have grown. Raises `StaleChange`."""
-        table = self.base.table(change.entity)
+        table = self._table(change.entity)
         before = overlay.get(change.key)
         version = before.version if before is not None else 0
         if change.expected is not None and change.expected != version:
@@ -183,12 +183,16 @@ class State:
 
     def _found(self, entity: str, find: Find) -> Sequence[tuple[Key, Record]]:
         """Return the rows that match, in the order of creation."""
-        table, overlay = self.base.table(entity), self.overlays.get(entity)
+        table, overlay = self._table(entity), self.overlays.get(entity)
         hits = find(table)
         return hits if overlay is None else overlay.found(hits, table, find)
 
+    def _table(self, entity: str) -> Table:
+        """Return the initial records of an entity, which may be none; without a call if they are built already."""
+        return (self.base.known or self.base.built()).get(entity, EMPTY_TABLE)
+
     def _untouched(self, entity: str) -> Overlay:
-        table = self.base.table(entity)
+        table = self._table(entity)
         return Overlay((), HashTrieMap(), 0, len(table.records), table.last_key)
 
 

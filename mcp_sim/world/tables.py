@@ -277,10 +277,6 @@ class Tables(Mapping[str, Table]):
     def __len__(self) -> int:
         return len(self.built())
 
-    def table(self, entity: str) -> Table:
-        """Return the table of an entity, which may be empty."""
-        return self.built().get(entity, EMPTY_TABLE)
-
     def built(self) -> Mapping[str, Table]:
         """Return all tables."""
         build = self._build  # another thread may build them meanwhile: the same ones, twice

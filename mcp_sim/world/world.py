@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 from anyio import Lock
 
 from mcp_sim.types import Call, Change, Due, Memories, Observation, PastCall, PastVersion, Record, Step, Tool, Turn
+from mcp_sim.types.call_matchers import idempotency_key
 from mcp_sim.types.calls import Request, RequestingClient, scope_of
 from mcp_sim.types.clock import Clock, iso
 from mcp_sim.types.draws import Draws
@@ -46,7 +47,6 @@ from mcp_sim.world.commits import (
     version_after,
 )
 from mcp_sim.world.idempotency import KeyedCalls
-from mcp_sim.world.kept_answers import key_of
 from mcp_sim.world.state import State
 from mcp_sim.world.trace import History, Ledger, answer_line, crash_line, fork_line, step_line
 
@@ -443,7 +443,7 @@ class World:
         occurrence = version.occurrences.get(scope, 0)
         plan, now = self.scenario.domain.plans.get(call.tool), self.now
         idempotency = None if plan is None else plan.idempotency
-        key = "" if idempotency is None else key_of(call, self.scenario.domain)
+        key = "" if idempotency is None else idempotency_key(call, self.scenario.domain)
         return Turn(
             call=call,
             index=version.index + 1,
@@ -542,10 +542,10 @@ class World:
     def _noticed(self, step: Step, version: Version) -> Version:
         """Return the version with what expectations know after the entry, and with the number of the entry."""
         scenario = version.faults.scenario
-        noticed = zip(scenario.expectations, version.facts, strict=True)
-        facts = tuple([entry.expectation.notice(known, step, scenario) for entry, known in noticed])
+        judges = zip([entry.expectation for entry in scenario.expectations], version.facts, strict=True)
+        facts = tuple([kind.notice(known, step, scenario) if kind.notices else known for kind, known in judges])
         applied = applied_after(version, step, self.origin, self.clock.start)
-        kept = version.kept.after(step, key_of(step, scenario.domain)) if step.keeps else version.kept
+        kept = version.kept.after(step, idempotency_key(step, scenario.domain)) if step.keeps else version.kept
         # Not `replace`, which collects all fields by their names: this runs at every call.
         return Version(
             version.state,

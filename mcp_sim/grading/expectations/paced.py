@@ -15,7 +15,7 @@ from rpds import HashTrieMap
 
 from mcp_sim.grading.bases import NO_EVIDENCE, Evidence, judged
 from mcp_sim.types import BrokenDelivery, Json, Observation, RpcError, Step
-from mcp_sim.types.call_matchers import CallPattern, times
+from mcp_sim.types.call_matchers import CallPattern, times, without_key
 from mcp_sim.types.calls import scope_of
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
@@ -23,7 +23,6 @@ from mcp_sim.types.json_values import canonical, decode, encode
 from mcp_sim.types.kinds import Difference, End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.scenario import Scenario
-from mcp_sim.world.kept_answers import without_key
 
 _UNITS: Mapping[str, float] = {"ms": 0.001, "milli": 0.001, "s": 1, "m": 60, "h": 3600}
 """Seconds by the beginning of a unit."""

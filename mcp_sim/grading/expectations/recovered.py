@@ -12,6 +12,7 @@ from mcp_sim.grading.bases import NO_EVIDENCE, AboutPerturbation, Evidence, judg
 from mcp_sim.grading.effects import Difference, Effect, Write, effects_of, writes_of
 from mcp_sim.grading.progress import By, Progress
 from mcp_sim.types import Json, Observation, Record, Step, ToolResult, Transition
+from mcp_sim.types.call_matchers import without_key
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import READS, canonical, objects_in
@@ -19,7 +20,6 @@ from mcp_sim.types.kinds import End, Verdict, expectations
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.deferred_commits import LATE_ACTOR
-from mcp_sim.world.kept_answers import without_key
 
 MOST_GOALS = 1000
 """The most faulted calls that are followed. Each is compared with every later call, and a fault at every call would

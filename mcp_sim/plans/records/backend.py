@@ -28,7 +28,7 @@ from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import last_word, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_schemas import data_result, result_schema, text_place
+from mcp_sim.types.result_schemas import result_schema, text_place
 
 Show: TypeAlias = Callable[[Facts], Transition]
 """Makes a transition without changes of what a call did or found."""
@@ -220,7 +220,7 @@ def _nothing_left(tool: Tool, entity: str) -> Observation:
     if tool.output_schema is not None and place is None and not is_open(result_schema(tool)):
         return tool.failure("not_found", sentence, entity=entity)
     value: Json = sentence if tool.prose else {last_word(entity): None, "message": sentence}
-    return data_result(tool, value, place)
+    return tool.success(value, place)
 
 
 def _selector(tool: Tool, plan: Plan, domain: Domain) -> Select:

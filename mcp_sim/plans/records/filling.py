@@ -37,7 +37,6 @@ from mcp_sim.types.json_schema.shapes import (
 )
 from mcp_sim.types.lexicon.english import last_word, plural, snake, vocabulary, words
 from mcp_sim.types.plans import Envelope, Plan
-from mcp_sim.types.result_schemas import data_result
 
 _MANY = frozenset({"list", "search"})
 _EARLIER = re.compile(r"(?:previous|prior|former|old)_(.+)")
@@ -336,7 +335,7 @@ class Filler:
 
 def data_renderer(tool: Tool, fill: Fill) -> Render:
     """Return what renders a result as data: structured where the tool declares a schema."""
-    return lambda facts: data_result(tool, fill(facts))
+    return lambda facts: tool.success(fill(facts))
 
 
 def _places(envelope: Envelope) -> dict[str, Fill]:

@@ -35,7 +35,7 @@ from mcp_sim.types.json_schema.shapes import (
 )
 from mcp_sim.types.lexicon.english import last_word, snake
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_schemas import TEXT_NAMES, data_result, result_schema, text_place
+from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, text_place
 
 
 def result_renderer(tool: Tool, plan: Plan, domain: Domain) -> Render:
@@ -46,7 +46,7 @@ def result_renderer(tool: Tool, plan: Plan, domain: Domain) -> Render:
     if place is None:
         return _result(tool, plan, domain)
     render = _result(_undeclared(tool), plan, domain)
-    return lambda facts: data_result(tool, cast("ToolResult", render(facts).body).value, place)
+    return lambda facts: tool.success(cast("ToolResult", render(facts).body).value, place)
 
 
 def _declared_result(tool: Tool, plan: Plan, domain: Domain) -> Render:
@@ -158,7 +158,7 @@ def _key_alone(tool: Tool, plan: Plan, domain: Domain) -> Render | None:
     """Return what renders only the key, or None if the result is more than a text."""
     place, field = text_place(tool), domain.entities[plan.entity or ""].key
     if plan.envelope.text is not None:
-        return lambda facts: data_result(tool, {field: facts.key})
+        return lambda facts: tool.success({field: facts.key})
     if tool.output_schema is None:
         return lambda facts: Observation(ToolResult(value_text(facts.key), form="text"))
     return None if place is None else lambda facts: Observation(ToolResult({place: value_text(facts.key)}))
@@ -171,7 +171,7 @@ def _bare_result(tool: Tool, fill: Fill) -> Render:
         value = fill(facts)
         if value is ABSENT or value is None:
             return Observation(ToolResult("", form="text"))
-        return data_result(tool, value)
+        return tool.success(value)
 
     return render
 

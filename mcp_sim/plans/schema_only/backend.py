@@ -40,7 +40,7 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import last_word, snake, words
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_schemas import MESSAGE_NAMES, TEXT_NAMES, data_result, result_schema, text_place
+from mcp_sim.types.result_schemas import MESSAGE_NAMES, TEXT_NAMES, result_schema, text_place
 
 WithFacts: TypeAlias = Callable[[View, Json], Json]
 
@@ -94,7 +94,7 @@ class SchemaOnly(Backend):
             computed = digest(turn) if digest is not None else {}
             value = {**as_object(value), **computed} if computed else value
             is_whole = {*properties(schema)} <= {*computed, *turn.call.arguments}
-            return Transition(data_result(tool, value), guessed=bool(described) or counts_guesses(turn) or not is_whole)
+            return Transition(tool.success(value), guessed=bool(described) or counts_guesses(turn) or not is_whole)
 
         return answer
 
@@ -111,7 +111,7 @@ def _computed(tool: Tool, usual: Answer) -> Answer:
         if number is None:
             return usual(turn, invent)
         if place is None:
-            return Transition(data_result(tool, str(number)))
+            return Transition(tool.success(str(number)))
         value = next((value for value in (number, str(number)) if fitting_type(value, parts[place])), None)
         return usual(turn, invent) if value is None else Transition(Observation(ToolResult({place: value})))
 
@@ -137,13 +137,13 @@ def _promised(tool: Tool, place: str | None, domain: Domain) -> Answer:
     if digest is not None:
         counts_guesses = rests_on_guesses(tool, domain)
         return lambda turn, _invent: Transition(
-            data_result(tool, show(digest(turn)), place), guessed=described is not None or counts_guesses(turn)
+            tool.success(show(digest(turn)), place), guessed=described is not None or counts_guesses(turn)
         )
     result = plausible_result(tool)
     if result is None:
         confirm = (acknowledgement if is_text else acknowledged_data)(tool.name, tool.description)
-        return lambda turn, _invent: Transition(data_result(tool, confirm(turn.call.arguments), place))
-    return lambda turn, _invent: Transition(data_result(tool, show(result(turn)), place), guessed=True)
+        return lambda turn, _invent: Transition(tool.success(confirm(turn.call.arguments), place))
+    return lambda turn, _invent: Transition(tool.success(show(result(turn)), place), guessed=True)
 
 
 def _shows_nothing(schema: Record) -> bool:

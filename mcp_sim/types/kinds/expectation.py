@@ -110,6 +110,11 @@ class Expectation(Kind):
         """Return the facts after one more step. Called for every entry of the ledger: calls, events and resets."""
         return facts
 
+    @cached_property
+    def notices(self) -> bool:
+        """Whether it has facts that change with the steps."""
+        return type(self).notice is not Expectation.notice
+
     def verdict(self, facts: Any, end: End) -> Verdict:
         """Return the verdict at the end of a run; it may be asked for more than once.
 
