@@ -8,14 +8,13 @@ from math import ceil
 from typing import Any
 
 from mcp_sim.generate.invention import embedder, with_known_records
-from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import Moment, time_formatter, time_meaning
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.batch_results import batch_rows, beside_rows
-from mcp_sim.plans.records.effects import Facts, Fill, Render, record_value
+from mcp_sim.plans.records.effects import Facts, Fill, record_value
 from mcp_sim.plans.records.figures import figure_beside_rows
-from mcp_sim.plans.records.projection import is_alias_of_key, projector
+from mcp_sim.plans.records.projection import is_alias_of_key, projector, shown_by_key, shown_record, shown_rows
 from mcp_sim.plans.records.sentences import DONE, found_writer, sentence_writer
 from mcp_sim.plans.refusal import label, value_text
 from mcp_sim.types import Json, Record, Tool
@@ -64,21 +63,14 @@ class Filler:
     def filled(self, schema: Record, path: str) -> Fill:
         """Return what fills the place at `path`."""
         if path == self.envelope.rows:
-            return self._rows(schema)
+            return batch_rows(self.plan, self.entity, schema) if self.is_batch else shown_rows(self.entity, schema)
         if path == self.envelope.record and self.plan.verb in _MANY:
             return self._rows_within(schema, path)
         if path == self.envelope.record and self._is_plain(schema):
-            show = projector(self.entity, schema)
-            return lambda facts: show(facts.record) if facts.record is not None else None
+            return shown_record(self.entity, schema)
         if main_type(schema) == "object" or properties(schema):
             return self._object(schema, path)
         return self._part(schema, path, path.rpartition(".")[2], needed=True) or _null
-
-    def _rows(self, schema: Record) -> Fill:
-        if self.is_batch:
-            return batch_rows(self.plan, self.entity, schema)
-        row = projector(self.entity, items(schema))
-        return lambda facts: [row(record) for _, record in facts.page.rows]
 
     def _rows_within(self, schema: Record, path: str) -> Fill:
         """Return what fills an object without a place for rows: the first row, or all of them if its schema is open."""
@@ -91,27 +83,11 @@ class Filler:
 
             return first
         if map_of(schema):
-            return self._rows_by_key(map_of(schema))
+            return shown_by_key(self.entity, map_of(schema))
         if not is_open(schema):
             return lambda _facts: {}
-        row, name = projector(self.entity, {}), plural(self.entity.name)
-        return lambda facts: {
-            name: [row(record) for _, record in facts.page.rows],
-            "count": facts.page.total,
-        }
-
-    def _rows_by_key(self, values: Record) -> Fill:
-        """Return what fills a map from keys: to the rows, or to the value that each of them has besides its key."""
-        if main_type(values) in {"object", "array", ""}:
-            show = projector(self.entity, values)
-            return lambda facts: {str(key): show(record) for key, record in facts.page.rows}
-        names, allows = [name for name in self.entity.fields if name != self.entity.key], validity_test(values)
-
-        def by_key(facts: Facts) -> Json:
-            held = [(key, [record[name] for name in names if name in record]) for key, record in facts.page.rows]
-            return {str(key): value for key, cells in held for value in [*filter(allows, cells)][:1]}
-
-        return by_key
+        rows, name = shown_rows(self.entity, {}), plural(self.entity.name)
+        return lambda facts: {name: rows(facts), "count": facts.page.total}
 
     def _is_plain(self, schema: Record) -> bool:
         """Return whether the place holds the record and nothing else."""
@@ -331,11 +307,6 @@ class Filler:
             return with_known_records(embed, facts.turn, name, schema, value)
 
         return opened
-
-
-def data_renderer(tool: Tool, fill: Fill) -> Render:
-    """Return what renders a result as data: structured where the tool declares a schema."""
-    return lambda facts: tool.success(fill(facts))
 
 
 def _places(envelope: Envelope) -> dict[str, Fill]:

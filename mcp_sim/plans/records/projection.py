@@ -1,6 +1,6 @@
-"""Project a record to what a schema shows of it.
+"""Show records as data: projected to what a schema shows of them, alone, in lists and by their keys.
 
-The projection is always a new object, never the record of the world.
+A projection is always a new object, never the record of the world.
 """
 
 from __future__ import annotations
@@ -12,16 +12,57 @@ from mcp_sim.generate.conformance import schema_conformer
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.types import Json, Record
+from mcp_sim.plans.records.effects import Facts, Fill, Render
+from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import as_object, is_nullable, main_type, map_of, properties, required, takes_null
+from mcp_sim.types.json_schema.shapes import (
+    as_object,
+    is_nullable,
+    items,
+    main_type,
+    map_of,
+    properties,
+    required,
+    takes_null,
+)
 from mcp_sim.types.lexicon.english import last_word, snake, vocabulary
 
 Show: TypeAlias = Callable[[Record], Json]
 
 SECRETS = vocabulary("password password_hash hashed_password passwd passphrase")
 """Names of fields that no result shows."""
+
+
+def data_renderer(tool: Tool, fill: Fill) -> Render:
+    """Return what renders a result as data: structured where the tool declares a schema."""
+    return lambda facts: tool.success(fill(facts))
+
+
+def shown_record(entity: Entity, schema: Record) -> Fill:
+    """Return what fills a place with the record of a call."""
+    show = projector(entity, schema)
+    return lambda facts: show(facts.record) if facts.record is not None else None
+
+
+def shown_rows(entity: Entity, schema: Record) -> Fill:
+    """Return what fills a list with the rows of a page."""
+    show = projector(entity, items(schema))
+    return lambda facts: [show(record) for _, record in facts.page.rows]
+
+
+def shown_by_key(entity: Entity, values: Record) -> Fill:
+    """Return what fills a map from keys: to the rows, or to the value that each of them has besides its key."""
+    if main_type(values) in {"object", "array", ""}:
+        show = projector(entity, values)
+        return lambda facts: {str(key): show(record) for key, record in facts.page.rows}
+    names, allows = [name for name in entity.fields if name != entity.key], validity_test(values)
+
+    def by_key(facts: Facts) -> Json:
+        held = [(key, [record[name] for name in names if name in record]) for key, record in facts.page.rows]
+        return {str(key): value for key, cells in held for value in [*filter(allows, cells)][:1]}
+
+    return by_key
 
 
 def projector(entity: Entity, schema: Record) -> Show:
