@@ -119,7 +119,7 @@ def settings_of(plan: Plan, entity: Entity | None) -> list[Setting]:
     others = (name for name in plan.sets.values() if name != key)
     nullable = {name for name in others if name not in fields or _may_be_null(fields[name])}
     return [
-        Setting(argument, name, plan.how.get(name, "set"), name in nullable)
+        Setting(argument, name, plan.how.get(name, plan.how.get(name.partition(".")[0], "set")), name in nullable)
         for argument, name in plan.sets.items()
         if name != "*"  # the call names the field
     ]
@@ -173,10 +173,14 @@ def _given(arguments: Record, name: str) -> Json:
 
 
 def _held(record: Record, name: str) -> Json:
-    """Return the value of a field, or at a path into the record, or None."""
+    """Return the value of a field, or at a path into the record, or None. Of the rows of a list, return all values."""
     if "." not in name or name in record:
         return record.get(name)
-    held = value_at(record, name)
+    field, _, inner = name.partition(".")
+    rows = record.get(field)
+    held = (
+        [value_at(row, inner) for row in cast("list[Any]", rows)] if isinstance(rows, list) else value_at(record, name)
+    )
     return None if held is NOWHERE else held
 
 

@@ -81,6 +81,28 @@ def collection(facts: ToolFacts, server: ServerFacts) -> str | None:
     return owner if len(others) == 1 < len(names) and refers_to(noun, others[0]) else None
 
 
+def holder_of_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the record whose list of objects gets or loses the values that a tool takes besides its key.
+
+    It is the order with `lines` of `add_item_to_order(order_id, sku, quantity)`.
+    """
+    names = {*map(snake, required(facts.input))}
+    is_part = facts.parsed.noun in server.entered or _keys_of("_".join(facts.parsed.noun), names, server)
+    if facts.parsed.word not in _ENTERING or not is_part:
+        return None
+    for owner, rows in server.rows.items():
+        values = names - _keys_of(owner, names, server)
+        is_shown = server.shapes.get(record_shape(facts.output)) in {None, owner}
+        if is_shown and values and values < names and any(values <= row for row in rows):
+            return owner
+    return None
+
+
+def _keys_of(entity: str, names: AbstractSet[str], server: ServerFacts) -> set[str]:
+    """Return those of some arguments that are keys of an entity."""
+    return {name for name in names if refers_to(entity, name) or server.keys.get(name) == entity}
+
+
 def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose records the result has the properties of, if the verb of the name is not a sure one."""
     is_sure = facts.parsed.word in STRONG and facts.parsed.noun in server.nouns and facts.parsed.verb != "update"
@@ -279,6 +301,7 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 _ENTITY_READERS = (
     (holder_of_list, "given records of it hold a list of these"),
     (collection, "records are added to it or removed from it"),
+    (holder_of_rows, "what it takes is a row of a list in such a record"),
     (_source, "a description says that it returns the id of such a record"),
     (_same_shape, "its result is such a record"),
     (_same_rows, "its rows are such records"),

@@ -219,7 +219,8 @@ def _result_places(features: ToolFeatures, roles: Roles, entity: Entity) -> Enve
 def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[str, How]:
     """Return how values enter lists, texts and numbers that they do not replace."""
     kinds = {"array", "string"} if features.parsed.word == "append" else {"array"}
-    fields = [entity.fields[name] for name in sorted(roles.sets.values()) if name in entity.fields]
+    names = {name if name in entity.fields else name.partition(".")[0] for name in roles.sets.values()}
+    fields = [entity.fields[name] for name in sorted(names) if name in entity.fields]
     changed = [field.name for field in fields if main_type(field.schema) in kinds and not constants(field.schema)]
     modes: dict[str, How] = dict.fromkeys(changed, features.enters) if features.enters is not None else {}
     numbers = {field.name for field in fields if main_type(field.schema) in {"integer", "number"}}

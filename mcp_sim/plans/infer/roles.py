@@ -254,7 +254,7 @@ def _with_sets(
     sets = {new_key: known.key} if new_key is not None else {}
     if features.verb == "update":
         kept = {path: leaf for path, leaf in kept.items() if _CHANGE_TIME.fullmatch(last_name(path)) is None}
-    sets |= _match_fields(kept, known, is_listed=features.enters is not None)
+    sets |= _entered_row(kept, features, known) or _match_fields(kept, known, is_listed=features.enters is not None)
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
         sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
     sets |= _lines(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "create" else {}
@@ -316,6 +316,16 @@ def _lines(arguments: Mapping[str, Record], known: KnownFields, taken: Container
     pairs = [(path, field.name) for path, schema in given.items() for field in kept
              if not _shown_in(schema).isdisjoint(_shown_in(field.schema))]  # fmt: skip
     return dict(pairs) if len(pairs) == 1 else {}
+
+
+def _entered_row(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, str]:
+    """Return the paths of the values of a row that enters the only list of objects with all of them: `lines.sku`."""
+    needed = {snake(name) for name in arguments if name in required(features.input)}
+    fields = [field for field in known.fields.values() if needed <= _shown_in(field.schema)]
+    if features.enters is None or not needed or len(fields) != 1:
+        return {}
+    inner = {snake(name): name for name in properties(items(fields[0].schema))}
+    return {path: f"{fields[0].name}.{inner[snake(path)]}" for path in arguments if snake(path) in inner}
 
 
 def _shown_in(schema: Record) -> frozenset[str]:

@@ -176,10 +176,10 @@ def find_deadline(name: str, plan: Plan, entity: Entity) -> tuple[str, bool] | N
     parts, fixed = {*words(name)}, {snake(str(value)) for value in (*plan.fixed, *plan.fixed.values())}
     late, asked = _LATE & parts, (_LATE | _UPCOMING) & parts
     times = {name: {*words(snake(name))} for name, field in entity.fields.items()
-             if main_type(field.schema) != "boolean" and _AMOUNTS.isdisjoint(words(snake(name)))
-             and not snake(name).startswith(_CHANGES)}  # fmt: skip
-    kinds = (_DEADLINES,) if late else (_DEADLINES, _BEGINNINGS)
-    field = next((name for kind in kinds for name in times if kind & times[name]), None)
+             if main_type(field.schema) != "boolean" and _AMOUNTS.isdisjoint(words(snake(name)))}  # fmt: skip
+    ends = [name for name in times if _DEADLINES & times[name]]
+    starts = [name for name in times if _BEGINNINGS & times[name] and not snake(name).startswith(_CHANGES)]
+    field = next(iter(ends if late else [*ends, *starts]), None)
     return None if plan.verb != "list" or field is None or not asked or asked & fixed else (field, bool(late))
 
 

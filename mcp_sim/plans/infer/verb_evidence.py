@@ -8,6 +8,7 @@ from mcp_sim.plans.infer.arguments import LIMITS
 from mcp_sim.plans.infer.entity_evidence import (
     collection,
     holder_of_list,
+    holder_of_rows,
     holder_of_value,
     is_about,
     listed_as,
@@ -126,7 +127,7 @@ def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     A value enters a list of a record; a call without a state is removed.
     """
     parsed, given = facts.parsed, server.given.entities.get(entity)
-    holders = {read(facts, server) for read in (holder_of_list, holder_of_value, collection)}
+    holders = {read(facts, server) for read in (holder_of_list, holder_of_rows, holder_of_value, collection)}
     if parsed.word in _ENTERING and entity in holders:
         yield facts.evidence("verb", parsed.verb, -0.1, f"it is not about a {entity} alone")
         yield facts.evidence("verb", "update", 0.75, f"it changes a list of a {entity}")

@@ -87,7 +87,8 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
     is_unspecified, shape = name in domain.unspecified, record_schema(plan.envelope, expanded(tool.output_schema or {}))
     needed = [part for part in required(shape) if not is_nullable(properties(shape).get(part, {}))]
     stored = frozenset(part for part in needed if part in domain.entities[name].fields)
-    is_seen = not properties(shape) or not properties(shape).keys().isdisjoint(plan.sets.values())
+    written = {*plan.sets.values(), *plan.how}
+    is_seen = not properties(shape) or not properties(shape).keys().isdisjoint(written)
     unread = _unread_arguments(tool, plan) if name in domain.given else frozenset[str]()
     is_idle = plan.verb == "update" and not (plan.sets and is_seen) and not plan.fixed
 

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from math import isfinite
 
 from mcp_sim.generate.defaults import first_value
-from mcp_sim.plans.records.arguments import Assignment
+from mcp_sim.plans.records.arguments import Assignment, converter
+from mcp_sim.plans.records.figures import NUMBERS, as_number, total_of
 from mcp_sim.types import Json, Record, Turn, View
+from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
 from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.lexicon.english import last_word, snake, words
 from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.plans import Plan
 
 _QUANTITIES, _TOTALS, _PRICES = terms("fields.quantity"), terms("fields.total"), terms("fields.price")
 _OF_ALL = frozenset({"id", "name", "key", "title"})
@@ -32,8 +35,7 @@ def line_completer(
         for name, field in entity.fields.items()
         if name in set_by and is_rows(field.schema)
     ]
-    numbers = [name for name, field in entity.fields.items() if main_type(field.schema) in {"number", "integer"}]
-    totals = [name for name in numbers if _is_total(name)]
+    totals = _totals(entity)
     if not lines:
         return None
 
@@ -44,12 +46,67 @@ def line_completer(
             if given and len(given) == len(whole):
                 pairs = zip(map(as_object, given), map(as_object, whole), strict=True)
                 added[line.field.name] = [line.completed(turn.view, item, rest) for item, rest in pairs]
-        amounts = [amount for rows in added.values() for row in rows if (amount := _amount_of(row)) is not None]
-        if amounts and len(totals) == 1 and totals[0] not in values and len(amounts) == sum(map(len, added.values())):
-            added[totals[0]] = round(sum(amounts), _CENTS)
-        return {**values, **added}
+        amount = _amount_of_all([row for rows in added.values() for row in rows])
+        is_summed = added and amount is not None and len(totals) == 1 and totals[0] not in values
+        return {**values, **added, **({totals[0]: amount} if is_summed else {})}
 
     return completed
+
+
+def line_entering(plan: Plan, entity: Entity, domain: Domain) -> Callable[[Turn, Record], tuple[Record, bool]] | None:
+    """Compile what completes the lines that a call adds to those of a record, as it does for new records.
+
+    It also returns whether something was generated that nothing determines. None if the tool adds no lines.
+    """
+    fields = [entity.fields[name] for name, how in plan.how.items() if how == "append" and name in entity.fields]
+    entered = [
+        (
+            _Lines(field, _described_by(field, entity, domain), lambda _: None),
+            converter(plan, domain, entity, field.name),
+        )
+        for field in fields
+        if is_rows(field.schema)
+    ]
+
+    def completed(turn: Turn, values: Record) -> tuple[Record, bool]:
+        added, is_generated = Record(), False
+        for line, convert in entered:
+            if item := as_object(values.get(line.field.name)):
+                known = line.completed(turn.view, item, {})
+                row = line.completed(turn.view, item, as_object(convert(item, turn)))
+                is_generated |= any(row[name] for name in row.keys() - known)
+                added[line.field.name] = row
+        return {**values, **added}, is_generated
+
+    return completed if entered else None
+
+
+def line_total(entity: Entity) -> Callable[[Record, Record], Record]:
+    """Compile what keeps the total of a record the sum of its lines when a change writes these.
+
+    A total that was another number before stays as it is: it may have taxes or discounts.
+    """
+    lists, totals = [name for name, field in entity.fields.items() if is_rows(field.schema)], _totals(entity)
+
+    def changed_total(before: Record, after: Record) -> Record:
+        changed = [name for name in lists if name in after]
+        if len(changed) != 1 or len(totals) != 1 or totals[0] in after:
+            return {}
+        held, amount = (_amount_of_all(as_list(record.get(changed[0]))) for record in (before, after))
+        is_sum = held is not None and equal(as_number(before.get(totals[0])) or 0, held)
+        return {totals[0]: amount} if is_sum and amount is not None else {}
+
+    return changed_total
+
+
+def _totals(entity: Entity) -> list[str]:
+    return [name for name, field in entity.fields.items() if main_type(field.schema) in NUMBERS and _is_total(name)]
+
+
+def _amount_of_all(rows: Sequence[Json]) -> float | None:
+    """Return the sum of the amounts of lines, or None if the amount of a line is unknown."""
+    amounts = [_amount_of(as_object(row)) for row in rows]
+    return None if None in amounts else total_of(amounts)
 
 
 def line_merger(

@@ -13,7 +13,7 @@ from mcp_sim.generate.time_fields import event_of, time_formatter, time_meaning
 from mcp_sim.generate.uniqueness import is_name
 from mcp_sim.plans.records.arguments import assigned_values, assignments_of, fixed_values, links_of, resolve_links
 from mcp_sim.plans.records.effects import Effect, Write, effect_without_record, state_check
-from mcp_sim.plans.records.line_items import line_merger
+from mcp_sim.plans.records.line_items import line_entering, line_merger, line_total
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.records.removal import referring, renamed
 from mcp_sim.plans.refusal import choices_text, conflict, quoted
@@ -22,7 +22,7 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_list, constants, items, main_type
+from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, items, main_type
 from mcp_sim.types.json_values import is_number, nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import participle, snake, words
@@ -59,6 +59,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
     dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
     appending: Mapping[str, How] = {**_appendable(entity), **plan.how}
     merge_lines = line_merger(entity, domain, sets, keeps=bool(plan.fixed))
+    enter_lines, total = line_entering(plan, entity, domain), line_total(entity)
 
     def change(turn: Turn, key: Key) -> Effect | Observation:
         values = resolve_links(turn, tool, links, {**fixed(turn), **assigned_values(turn, sets)})
@@ -69,6 +70,7 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
         if refused is not None:
             return refused
         values = merge_lines(turn, before, nest_paths(values, {**dotted, **before} if dotted else before))
+        values, is_generated = (values, False) if enter_lines is None else enter_lines(turn, values)
         new_key = values.pop(entity.key, key)
         is_appended = mode_of is not None and mode_of(turn.call.arguments) == "append"
         how = appending if is_appended else plan.how
@@ -78,11 +80,13 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
         is_same = not values or (how and all(equal(before.get(field), value) for field, value in after.items()))
         if is_same and new_key == key:
             return Effect(key, before, ())
-        record = {**before, **after, **moves(before, after, turn.now)}
+        record = {**before, **after, **total(before, after), **moves(before, after, turn.now)}
         settle(record, values.keys())
         if not equal(new_key, key):
             return rename(turn, key, new_key, record)
-        return Effect(key, record, (Change("put", name, key, record, expected=turn.view.version(name, key)),))
+        return Effect(
+            key, record, (Change("put", name, key, record, expected=turn.view.version(name, key)),), is_generated
+        )
 
     return change
 
@@ -153,13 +157,21 @@ def _appended(listed: list[Json], values: list[Json], field: Field) -> list[Json
 def _removed(listed: list[Json], values: list[Json], field: Field) -> list[Json] | Refused:
     changed = list(listed)
     for value in values:
-        alike = (at for at, item in enumerate(changed) if any(equal(name, value) for name in (item, *_naming(item))))
-        place = next(alike, None)
+        place = next((at for at, item in enumerate(changed) if _is_meant(item, value)), None)
         if place is None:
             there = f"; {field.name}: {choices_text(_naming(item)[0] for item in changed)}" if changed else ""
-            return Refused(f"has no {quoted(value)} in {field.name}{there}")
+            wanted = next(iter(as_object(value).values()), value)
+            return Refused(f"has no {quoted(wanted)} in {field.name}{there}")
         del changed[place]
     return changed
+
+
+def _is_meant(item: Json, wanted: Json) -> bool:
+    """Whether an entry of a list is wanted: by its id or name, or by all values of an object."""
+    values = as_object(wanted)
+    if values:
+        return all(equal(as_object(item).get(name), value) for name, value in values.items())
+    return any(equal(name, wanted) for name in (item, *_naming(item)))
 
 
 def _naming(item: Json) -> list[Json]:
