@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         palette = Palette.of(sys.stdout)
         for name, grade in grades.items():
-            for line in grade_lines(name, grade, palette):
+            for line in grade_lines(name, grade, worlds[name].since_opening(), palette):
                 print(line)
     if any(verdict.outcome == "not judged" for grade in grades.values() for verdict in grade.verdicts):
         print("not judged: the final answer; give it with --answer TEXT or --answer-file FILE", file=sys.stderr)

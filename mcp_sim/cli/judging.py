@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from asyncio import TimerHandle, get_running_loop
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any, cast
@@ -14,7 +14,7 @@ from mcp_sim.cli.terminal import Palette
 from mcp_sim.spec.trust import read_whole
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.grades import Grade, GradedVerdict, GradeOutcome, failed_first
+from mcp_sim.types.grades import Grade, GradedVerdict, GradeOutcome, count_guessed, failed_first, guessed_share
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import decode, encode
 from mcp_sim.types.readable import printable
@@ -62,7 +62,7 @@ class Judging:
             return
         grade = world.grade()
         self._judged += 1
-        lines = list(grade_lines(world.name, grade, Palette.of(sys.stderr)))
+        lines = list(grade_lines(world.name, grade, world.ledger.steps, Palette.of(sys.stderr)))
         self._say(lines if self._judged <= MOST_DETAILS else lines[:1])
         self._keep(world.name, grade.to_json())
         if self._report is not None and self._due is None:
@@ -137,11 +137,18 @@ def not_judged(world: str) -> str:
     return f"world {printable(world)}: not judged, since no tool was called"
 
 
-def grade_lines(world: str, grade: Grade, palette: Palette) -> Iterator[str]:
-    """Yield the outcome of a world, its verdicts, and its reward."""
+def headline(grade: Grade, steps: Sequence[Record], palette: Palette) -> str:
+    """Render the outcome, why it is, and how many of the answers in the `steps` of a ledger are guessed."""
     colours = {"passed": palette.green, "failed": palette.red, "crashed": palette.red}
     outcome = colours.get(grade.outcome, palette.yellow)(grade.outcome)
-    yield f"{palette.bold(f'world {printable(world)}')}: {outcome}: {printable(grade.because)}"
+    guessed, calls = count_guessed(steps), sum(step["entry"] == "call" for step in steps)
+    share = f". {guessed_share(guessed, calls)}" if guessed else ""
+    return f"{outcome}: {printable(grade.because)}{share}"
+
+
+def grade_lines(world: str, grade: Grade, steps: Sequence[Record], palette: Palette) -> Iterator[str]:
+    """Yield the outcome of a world, its verdicts, and its reward. `steps` are those of its ledger."""
+    yield f"{palette.bold(f'world {printable(world)}')}: {headline(grade, steps, palette)}"
     yield from (f"  {line}" for line in verdict_lines(grade, palette, with_steps=True))
     yield palette.dim(f"  reward {grade.explanation}")
 

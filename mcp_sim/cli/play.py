@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 import anyio
 
 from mcp_sim.cli.files import open_trace
-from mcp_sim.cli.judging import exit_code, verdict_lines
+from mcp_sim.cli.judging import exit_code, headline, verdict_lines
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette, json_line
 from mcp_sim.cli.traces import ModelUsage
@@ -26,6 +26,7 @@ from mcp_sim.spec.yaml12 import LARGEST
 from mcp_sim.types import BrokenDelivery, Observation, Record, RpcError, ToolResult
 from mcp_sim.types.clock import iso
 from mcp_sim.types.errors import BadArguments, Crash, UsageError, did_you_mean
+from mcp_sim.types.grades import count_guessed
 from mcp_sim.types.json_values import decode
 from mcp_sim.types.kinds import Sink
 from mcp_sim.types.scenario import Scenario
@@ -54,6 +55,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--grade", action="store_true", help="judge the expectations at the end; exit 1 if one fails")
     parser.add_argument("--answer", metavar="TEXT", help="with --grade: the final answer of the agent")
+    parser.add_argument(
+        "--strict", action="store_true", help="with --grade: verdicts that rest on a guess are inconclusive"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -91,9 +95,11 @@ async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: ar
             print(sentence, file=sys.stderr)
         if args.grade:
             await world.probe()
-            grade = world.grade(args.answer)
+            grade = world.grade(args.answer, strict=args.strict)
             for line in verdict_lines(grade, Palette.of(sys.stderr)):
                 print(line, file=sys.stderr)
+            if grade.guessed or count_guessed(world.ledger.steps):
+                print(headline(grade, world.ledger.steps, Palette.of(sys.stderr)), file=sys.stderr)
             if not unknown or grade.outcome == "crashed":
                 return exit_code([grade.outcome])
     return 3 if crashed else 2 if unknown else 0

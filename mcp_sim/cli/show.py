@@ -104,13 +104,14 @@ def _as_json(path: Path, entries: Sequence[Record], only: str | None) -> Record:
     return {"worlds": worlds}
 
 
-def _print_verdicts(path: Path, entries: Iterable[Record], only: str | None) -> None:
+def _print_verdicts(path: Path, entries: Sequence[Record], only: str | None) -> None:
     palette = Palette.of(sys.stdout)
     grades = _grades(path, entries, only)
     if grades:
         print()
     for name, grade in grades.items():
-        for line in [not_judged(name)] if grade is None else grade_lines(name, grade, palette):
+        steps = [entry["step"] for entry in entries if entry["world"] == name and "step" in entry]
+        for line in [not_judged(name)] if grade is None else grade_lines(name, grade, steps, palette):
             print(line)
 
 

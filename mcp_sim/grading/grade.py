@@ -32,8 +32,9 @@ def grade_world(
         for entry, verdict in zip(world.scenario.expectations, _verdicts(world, answer), strict=True)
     )
     outcome, because = _outcome(verdicts, world, exercised)
-    reward, explanation = _reward(verdicts, outcome)
-    return Grade(verdicts, outcome, reward, because, explanation)
+    on_guesses = _on_guesses(verdicts, outcome)
+    reward, explanation, is_guessed = _reward(verdicts, outcome)
+    return Grade(verdicts, outcome, reward, because + on_guesses, explanation, bool(on_guesses), is_guessed)
 
 
 def _verdicts(world: World, answer: str | None) -> Iterator[Verdict]:
@@ -55,7 +56,8 @@ def failed_by_agent(grade: Grade, problem: str) -> Grade:
     """Return the grade of a run whose agent did not end well: failed, with the reward 0, unless mcp-sim crashed."""
     if grade.outcome == "crashed":
         return grade
-    return replace(grade, outcome="failed", because=problem, reward=0.0, explanation=f"0: {problem}")
+    explanation = f"0: {problem}"
+    return Grade(grade.verdicts, outcome="failed", reward=0.0, because=problem, explanation=explanation)
 
 
 def _graded(entry: ExpectationEntry, verdict: Verdict, *, strict: bool) -> GradedVerdict:
@@ -103,6 +105,18 @@ def _outcome(verdicts: Sequence[GradedVerdict], world: World, exercised: Exercis
     return "passed", "no expectation failed"
 
 
+def _on_guesses(verdicts: Sequence[GradedVerdict], outcome: GradeOutcome) -> str:
+    """Return the end of the sentence about an outcome that rests on a guess, else "".
+
+    A run passes if all expectations do, and fails if any does: a failure is certain if any of them is.
+    """
+    deciding = [verdict for verdict in verdicts if verdict.outcome == outcome and not verdict.optional]
+    guessed = [verdict.id for verdict in deciding if verdict.guessed]
+    if not guessed or (outcome == "failed" and len(guessed) < len(deciding)):
+        return ""
+    return f"; {', '.join(guessed)} rest{'s' if len(guessed) == 1 else ''} on a guess"
+
+
 def active_faults(scenario: Scenario) -> Iterator[PerturbationEntry]:
     """Yield the faults of a scenario that may be applied at its intensity."""
     return (entry for entry in scaled_perturbations(scenario) if entry.enabled and not _never_holds(entry.when))
@@ -117,21 +131,30 @@ def _never_holds(when: When) -> bool:
 # the reward -----------------------------------------------------------------------------------------------------------
 
 
-def _reward(verdicts: Sequence[GradedVerdict], outcome: GradeOutcome) -> tuple[float | None, str]:
-    """Return the reward, and how it came about: a number for every run that mcp-sim did not crash in."""
+_GUESSED = "; it rests on a guess"
+
+
+def _reward(verdicts: Sequence[GradedVerdict], outcome: GradeOutcome) -> tuple[float | None, str, bool]:
+    """Return the reward, how it came about, and whether it rests on a guess.
+
+    It is a number for every run that mcp-sim did not crash in.
+    """
     if outcome == "crashed":
-        return None, "none: mcp-sim crashed"
-    closed = [verdict.id for verdict in verdicts if verdict.gate and verdict.outcome == "failed"]
+        return None, "none: mcp-sim crashed", False
+    closed = [verdict for verdict in verdicts if verdict.gate and verdict.outcome == "failed"]
     if closed:
-        return 0.0, f"0: the gate {closed[0]} failed"
+        is_guessed = all(verdict.guessed for verdict in closed)
+        return 0.0, f"0: the gate {closed[0].id} failed{_GUESSED if is_guessed else ''}", is_guessed
     judged = [verdict for verdict in verdicts if not verdict.optional and verdict.outcome in ("passed", "failed")]
     total = sum(verdict.weight for verdict in judged)
     if not total:
-        return 0.0, "0: no expectation with a weight was judged"
+        return 0.0, "0: no expectation with a weight was judged", False
     won = sum(verdict.weight for verdict in judged if verdict.outcome == "passed")
     beside = sum(not verdict.optional for verdict in verdicts) - len(judged)
     left_out = f"; {beside} not counted, since not judged" if beside else ""
-    return won / total, f"{won / total:g}: passed {won:g} of {total:g} by weight{left_out}"
+    is_guessed = any(verdict.guessed and verdict.weight for verdict in judged)
+    on_guess = _GUESSED if is_guessed else ""
+    return won / total, f"{won / total:g}: passed {won:g} of {total:g} by weight{left_out}{on_guess}", is_guessed
 
 
 def loopholes(scenario: Scenario) -> Iterator[str]:

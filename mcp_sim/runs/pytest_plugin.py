@@ -133,12 +133,25 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
 
         repeat = f"repeat: pytest {shlex.quote(item.nodeid)}"
         report.sections.append(("mcp-sim", "\n".join([*map(readable, world.story()), repeat])))
+    guesses = [*world.guesses()]
+    if guesses:
+        report.mcp_sim_guesses = " ".join(guesses)
     requirement = _requirement(item)
     if requirement is not None:
         report.mcp_sim = {**requirement, "passed": None if report.skipped else report.passed}
         if report.failed:
             report.outcome, report.wasxfail = "skipped", "all runs together decide"
     return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """List the tests that passed or failed on guessed answers, whatever options choose what else is shown."""
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    guessed = {report.nodeid: report.mcp_sim_guesses for report in reports if hasattr(report, "mcp_sim_guesses")}
+    if guessed:
+        terminalreporter.section("mcp-sim: guesses", sep="-")
+    for test, sentence in guessed.items():
+        terminalreporter.line(f"{test}: {sentence}")
 
 
 # requirements on many runs --------------------------------------------------------------------------------------------

@@ -162,11 +162,6 @@ def answering_sources(ledger: Ledger) -> dict[str, int]:
     return dict(Counter(step["source"] for step in ledger.steps if step.get("source")))
 
 
-def count_guessed(ledger: Ledger) -> int:
-    """Return how many answers hold what nothing determines."""
-    return sum(step["entry"] == "call" and step["guessed"] for step in ledger.steps)
-
-
 # retries --------------------------------------------------------------------------------------------------------------
 
 

@@ -21,7 +21,6 @@ from mcp_sim.runs.results import (
     answering_sources,
     applied_faults,
     called_tools,
-    count_guessed,
     find_retries,
 )
 from mcp_sim.server.deliverability import check_deliverable
@@ -29,6 +28,7 @@ from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import Crash, McpSimError, Unwritable, UsageError
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.grades import count_guessed
 from mcp_sim.types.oauth import without_tokens
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.sinks.jsonl import Jsonl
@@ -201,7 +201,7 @@ class _Runner:
             trace=trace,
             errors_file=self._errors_file(plan, ended),
             sources=answering_sources(world.ledger),
-            guessed=count_guessed(world.ledger),
+            guessed=count_guessed(world.ledger.steps),
         )
 
 

@@ -16,13 +16,14 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from mcp_sim.faults.compile import with_intensity
 from mcp_sim.runs.agent import LONGEST_MESSAGE, AgentCommand, fresh_folder, model_keys
+from mcp_sim.runs.results import called_tools
 from mcp_sim.server.call_log import entry_lines
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Observation, Record
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.grades import Exercised, Grade, failed_first
+from mcp_sim.types.grades import Exercised, Grade, count_guessed, failed_first, guessed_share
 from mcp_sim.types.readable import readable
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.state import State
@@ -97,6 +98,8 @@ class ThreadedWorld:
         self._thread, self.world = thread, world
         self._name = ""
         self._urls: Mapping[str, str] = {}
+        self._guess = ""
+        """The end of the newest grade that rests on a guess."""
 
     # how an agent connects
 
@@ -208,7 +211,9 @@ class ThreadedWorld:
     def grade(self, answer: str | None = None, *, strict: bool = False, exercised: Exercised = "require") -> Grade:
         """Return the verdicts on the world as it is now. `answer` is the agent's final answer."""
         self._thread.portal.call(self.world.probe)
-        return self._thread.portal.call(partial(self.world.grade, answer, strict=strict, exercised=exercised))
+        grade = self._thread.portal.call(partial(self.world.grade, answer, strict=strict, exercised=exercised))
+        self._guess = f"{grade.outcome}: {grade.because}." if grade.guessed else ""
+        return grade
 
     def check(self, answer: str | None = None, *, strict: bool = False) -> None:
         """Fail the test unless the expectations of the scenario pass. Skip it if no fault was applied."""
@@ -231,6 +236,14 @@ class ThreadedWorld:
             yield f"({len(entries) - STEPS_SHOWN} earlier steps)"
         for entry in entries[-STEPS_SHOWN:]:
             yield from (f"  {line}" for line in entry_lines(entry))
+
+    def guesses(self) -> Iterator[str]:
+        """Yield the newest grade, if it rests on a guess, and how many answers are guessed, as sentences."""
+        if self._guess:
+            yield self._guess
+        guessed = count_guessed(self.ledger)
+        if guessed:
+            yield guessed_share(guessed, len(called_tools(self.world.ledger)))
 
     def close(self) -> None:
         """Refuse calls over HTTP."""

@@ -283,7 +283,9 @@ class Environment:
         if result.done:
             self._ended = result
             result.reward = self.reward()
-            result.info = {"crash": self.crash} if self.crash else {"outcome": self.grade().outcome}
+            grade = self.grade()
+            about = {"outcome": grade.outcome, "reward_guessed": grade.reward_guessed}
+            result.info = {"crash": self.crash} if self.crash else about
         return result
 
     def _made(self, call: ToolCall) -> ToolMessage:

@@ -33,6 +33,7 @@ def chat_row(
         "messages": [*messages],
         "tools": json.dumps([*tools]),
         "reward": None if crash else grade.reward,
+        "reward_guessed": grade.reward_guessed and not crash,
         "outcome": "crashed" if crash else grade.outcome,
         "verdicts": {verdict.id: verdict.outcome for verdict in grade.verdicts},
         **provenance(scenario, steps),

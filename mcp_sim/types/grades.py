@@ -7,7 +7,9 @@ from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import Record
 from mcp_sim.types.kinds.expectation import Difference
+from mcp_sim.types.readable import percent
 
 GradeOutcome: TypeAlias = Literal["passed", "failed", "inconclusive", "not exercised", "crashed"]
 
@@ -46,6 +48,17 @@ def failed_first(verdicts: Iterable[GradedVerdict]) -> list[GradedVerdict]:
     )
 
 
+def count_guessed(steps: Iterable[Record]) -> int:
+    """Return how many answers in the steps of a ledger hold what nothing determines."""
+    return sum(step["entry"] == "call" and step["guessed"] for step in steps)
+
+
+def guessed_share(guessed: int, calls: int) -> str:
+    """Render how many of the answers to calls are guessed, as a sentence."""
+    verb = "is" if guessed == 1 else "are"
+    return f"{guessed} of {calls} answers ({percent(guessed / calls)}) {verb} guessed."
+
+
 @frozen
 class Grade:
     """The grade of a world at its end."""
@@ -60,6 +73,10 @@ class Grade:
     """Why the outcome is what it is, as a sentence."""
     explanation: str
     """How the reward came about, as a sentence."""
+    guessed: bool = False
+    """Whether the outcome rests on a guess; then `because` names the expectations whose verdicts do."""
+    reward_guessed: bool = False
+    """Whether the reward does: one of the verdicts that it counts rests on a guess."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the form that reports have."""
@@ -68,5 +85,7 @@ class Grade:
             "because": self.because,
             "reward": self.reward,
             "explanation": self.explanation,
+            "guessed": self.guessed,
+            "reward_guessed": self.reward_guessed,
             "verdicts": [verdict.to_json() for verdict in self.verdicts],
         }

@@ -41,3 +41,11 @@ def _escaped(sign: re.Match[str]) -> str:
 
 def _escaped_command(sign: re.Match[str]) -> str:
     return "\\u0023" if sign[0] == "#" else f"{sign[1]}\\u003a"
+
+
+def percent(share: float | None) -> str:
+    """Render a share: `97 %`, `99.7 %` near the ends, `-` for None."""
+    if share is None:
+        return "-"
+    digits = 1 if 0 < share < 0.01 or 0.99 < share < 1 else 0
+    return f"{100 * share:.{digits}f} %"

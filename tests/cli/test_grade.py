@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.notes import guessing_tools
 
 from mcp_sim.cli import main
 
@@ -32,12 +34,14 @@ class Runs:
         self._folder, self._capsys = folder, capsys
         self.trace = folder / "run.jsonl"
 
-    def play(self, ending: str, *calls: Any) -> tuple[int, str]:
+    def play(self, ending: str, *calls: Any, base: str = SCENARIO, options: Sequence[str] = ()) -> tuple[int, str]:
         """Return the exit code and the verdicts of `play --grade`, with a trace."""
-        (self._folder / "small.yaml").write_text(SCENARIO + ending, encoding="utf-8")
+        (self._folder / "small.yaml").write_text(base + ending, encoding="utf-8")
         lines = self._folder / "calls.jsonl"
         lines.write_text("".join(json.dumps(call) + "\n" for call in calls), encoding="utf-8")
-        code = main(["play", str(self._folder / "small.yaml"), str(lines), "--grade", "--trace", str(self.trace)])
+        code = main(
+            ["play", str(self._folder / "small.yaml"), str(lines), "--grade", "--trace", str(self.trace), *options]
+        )
         return code, self._capsys.readouterr().err
 
     def grade(self, *options: str) -> tuple[int, str]:
@@ -120,6 +124,21 @@ def test_a_crash_is_exit_3_and_has_no_reward(runs: Runs) -> None:
     code, text = runs.grade("--json")
     assert (code, json.loads(text)["worlds"]["default"]["reward"]) == (3, None)
     assert "t: broken" in text
+
+
+def test_the_headline_says_what_is_guessed(runs: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    guessing_tools(tmp_path / "notes.json")
+    guess, sure = ({"tool": name, "arguments": {"title": "x"}} for name in ("frobnicate", "create_note"))
+    ending = "tools: ./notes.json\nexpect: [{called: frobnicate, id: done}]"
+    base = "mcp_sim: 1\nname: small\n"
+    headline = "passed: no expectation failed; done rests on a guess. 1 of 2 answers (50 %) is guessed."
+    _, verdicts = runs.play(ending, guess, sure, base=base)
+    assert verdicts.splitlines()[-1] == headline
+    assert runs.grade()[1].startswith(f"world default: {headline}\n")
+    assert main(["show", str(runs.trace)]) == 0
+    assert f"\nworld default: {headline}\n" in capsys.readouterr().out
+    assert runs.grade("--strict")[0] == 4
+    assert runs.play(ending, guess, base=base, options=["--strict"])[0] == 4
 
 
 def test_what_is_no_trace_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

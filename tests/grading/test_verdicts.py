@@ -456,7 +456,8 @@ def test_what_cannot_be_judged_is_an_error_of_the_document(crm: Crm, entry: str,
 # guesses --------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_verdict_that_rests_on_a_guess_says_so_and_is_inconclusive_if_strict(tmp_path: Path) -> None:
+def guessing(folder: Path, *entries: str) -> Simulator:
+    """Return a world with a tool that makes notes, and one whose effect is a guess."""
     spec: dict[str, Any] = {
         "mcp_sim": 1,
         "name": "guessed",
@@ -466,17 +467,52 @@ async def test_a_verdict_that_rests_on_a_guess_says_so_and_is_inconclusive_if_st
             {"name": "frobnicate", "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}}}},
         ],
     }
-    (tmp_path / "spec.yaml").write_text(json.dumps(spec), encoding="utf-8")
-    path = tmp_path / "scenario.yaml"
-    entry = "{state: {entity: note, where: {title: x}, count: 1}, id: one}"
-    path.write_text(f"mcp_sim: 1\ntools: ./spec.yaml\nexpect: [{entry}]\n", encoding="utf-8")
-    simulator = Simulator.load(path)
+    (folder / "spec.yaml").write_text(json.dumps(spec), encoding="utf-8")
+    path = folder / "scenario.yaml"
+    path.write_text(f"mcp_sim: 1\ntools: ./spec.yaml\nexpect: [{', '.join(entries)}]\n", encoding="utf-8")
+    return Simulator.load(path)
+
+
+async def test_a_verdict_that_rests_on_a_guess_says_so_and_is_inconclusive_if_strict(tmp_path: Path) -> None:
+    simulator = guessing(tmp_path, "{state: {entity: note, where: {title: x}, count: 1}, id: one}")
     sure = await grade(simulator, Run((("create_note", {"title": "x"}),)), strict=True)
     assert (sure.outcome, sure.verdicts[0].guessed) == ("passed", False)
     run = Run((("frobnicate", {"title": "x"}),))
     lenient, strict = await grade(simulator, run), await grade(simulator, run, strict=True)
     assert (lenient.outcome, lenient.verdicts[0].guessed, lenient.verdicts[0].steps) == ("failed", True, (2,))
     assert (strict.outcome, strict.verdicts[0].outcome) == ("inconclusive", "inconclusive")
+
+
+SURE, UNSURE = "create_note", "frobnicate"
+
+
+@pytest.mark.parametrize(
+    ("entries", "because", "reward_guessed"),
+    [
+        ([f"called: {SURE}"], "no expectation failed", False),
+        ([f"{{called: {UNSURE}, id: a}}"], "no expectation failed; a rests on a guess", True),
+        (
+            [f"{{called: {UNSURE}, id: a}}", f"called: {SURE}", f"{{called: {{tool: {UNSURE}, at_most: 1}}, id: b}}"],
+            "no expectation failed; a, b rest on a guess",
+            True,
+        ),
+        ([f"{{not_called: {UNSURE}, id: a}}"], "a failed; a rests on a guess", True),
+        ([f"{{not_called: {UNSURE}, id: a}}", f"{{not_called: {SURE}, id: b}}"], "a, b failed", True),
+        ([f"{{called: {UNSURE}, id: a, optional: true}}", f"called: {SURE}"], "no expectation failed", False),
+        ([f"{{called: {UNSURE}, id: a, weight: 0}}"], "no expectation failed; a rests on a guess", False),
+        ([f"{{not_called: {UNSURE}, id: a, gate: true}}"], "a failed; a rests on a guess", True),
+        ([f"{{not_called: {SURE}, id: b, gate: true}}", f"{{called: {UNSURE}, id: a}}"], "b failed", False),
+    ],
+)
+async def test_the_headline_says_whether_the_outcome_rests_on_a_guess(
+    entries: Sequence[str], because: str, reward_guessed: bool, tmp_path: Path
+) -> None:
+    simulator = guessing(tmp_path, *entries)
+    graded = await grade(simulator, Run(((SURE, {"title": "x"}), (UNSURE, {"title": "x"}))))
+    assert (graded.because, graded.guessed) == (because, "guess" in because)
+    assert graded.reward_guessed is reward_guessed
+    assert graded.explanation.endswith("; it rests on a guess") is reward_guessed
+    assert graded.to_json().items() >= {"guessed": graded.guessed, "reward_guessed": reward_guessed}.items()
 
 
 # grades ---------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.notes import guessing_tools
 from support.places import ROOT
 from support.warm import COLD, PYTHON
 
@@ -170,6 +171,47 @@ def test_the_runs_of_a_test_are_spread_by_xdist(tmp_path: Path) -> None:
         "seed0-run2",
         "seed1",
         "seed1-run2",
+    ]
+
+
+GUESSES = """
+import pytest
+
+NOTE = {"title": "Spring order"}
+
+
+@pytest.mark.mcp_sim("guessed.yaml")
+def test_unsure(mcp_sim):
+    mcp_sim.call("frobnicate", NOTE)
+    mcp_sim.check()
+
+
+@pytest.mark.mcp_sim("guessed.yaml", seeds=1, require=1)
+def test_many(mcp_sim):
+    mcp_sim.call("create_note", NOTE)
+    mcp_sim.call("frobnicate", NOTE)
+    assert mcp_sim.grade().outcome == "passed"
+
+
+@pytest.mark.mcp_sim("guessed.yaml")
+def test_sure(mcp_sim):
+    mcp_sim.call("create_note", NOTE)
+"""
+
+
+def test_the_summary_lists_tests_that_rest_on_guesses(tmp_path: Path) -> None:
+    project(tmp_path, GUESSES)
+    expected = [{"called": "frobnicate", "id": "done"}]
+    guessed = {"mcp_sim": 1, "name": "guessed", "tools": "./notes.json", "expect": expected}
+    (tmp_path / "suite" / "guessed.yaml").write_text(json.dumps(guessed), encoding="utf-8")
+    guessing_tools(tmp_path / "suite" / "notes.json")
+    done = ran(tmp_path)
+    assert "4 passed" in done.stdout, done.stdout + done.stderr  # with the report on the runs of test_many
+    verdict = "passed: no expectation failed; done rests on a guess."
+    lines = done.stdout.partition("mcp-sim: guesses")[2].splitlines()
+    assert [line for line in lines if line.startswith("suite/")] == [
+        f"suite/test_it.py::test_unsure: {verdict} 1 of 1 answers (100 %) is guessed.",
+        f"suite/test_it.py::test_many[seed0]: {verdict} 1 of 2 answers (50 %) is guessed.",
     ]
 
 

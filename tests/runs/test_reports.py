@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 from support.runs_reports import report, result
 
-from mcp_sim.runs.reports.ci import junit
+from mcp_sim.runs.reports.ci import github_annotations, junit
 from mcp_sim.runs.reports.markdown import markdown
 from mcp_sim.runs.reports.text import report_lines
 
@@ -38,6 +38,25 @@ def test_the_headline_has_the_share_of_guessed_answers() -> None:
     results = [result("passed", 1, calls=8, guessed=1), result("passed", 2, calls=8, guessed=3)]
     assert [*report_lines(report(*results))][-1].endswith(" 4 of 16 answers (25 %) are guessed.")
     assert "guessed" not in report(result("passed", 1, calls=8)).conclusion
+
+
+GUESS = "no expectation failed; one-deal rests on a guess"
+
+
+def test_reports_of_outcomes_that_rest_on_guesses_say_so() -> None:
+    unsure = [result("passed", seed, GUESS, guessed=1, rests_on_guess=True) for seed in (1, 2)]
+    one, several = report(unsure[0]), report(*unsure, result("passed", 3))
+    assert f"Passed: {GUESS}. 1 of 1 answers (100 %) is guessed." in [*report_lines(one)][-1]
+    assert " 2 of these outcomes rest on a guess. 2 of 3 answers (67 %) are guessed." in several.conclusion
+    assert "expected\\` 1 (guessed) |" in markdown(one)
+    (suite,) = ET.fromstring(junit(several))
+    (properties, *cases) = suite
+    assert [each.get("value") for each in properties] == [several.conclusion.partition(" required. ")[2]]
+    assert [case.findtext("system-out") for case in cases] == [GUESS, GUESS, None]
+    (notice,) = github_annotations(several)
+    assert notice.startswith("::warning ")
+    assert GUESS in notice
+    assert not [*github_annotations(report(result("passed", 1)))]
 
 
 def test_the_report_says_how_to_connect_if_an_agent_calls_no_tool() -> None:

@@ -12,14 +12,22 @@ FAULTS = Condition("faults")
 
 
 def result(
-    outcome: Outcome, seed: int, because: str = "one-deal failed", errors: str = "", calls: int = 1, guessed: int = 0
+    outcome: Outcome,
+    seed: int,
+    because: str = "one-deal failed",
+    errors: str = "",
+    calls: int = 1,
+    guessed: int = 0,
+    *,
+    rests_on_guess: bool = False,
 ) -> RunResult:
-    verdict = GradedVerdict("one-deal", "state", "failed", "2 records | <b>fit</b>, `expected` 1")
+    because_of = "2 records | <b>fit</b>, `expected` 1"
+    verdict = GradedVerdict("one-deal", "state", "failed", because_of, guessed=rests_on_guess)
     return RunResult(
         plan=RunPlan(FAULTS, seed),
         outcome=outcome,
         because=because,
-        grade=Grade((verdict,), outcome, None, because, ""),
+        grade=Grade((verdict,), outcome, None, because, "", guessed=rests_on_guess),
         faults=(),
         called=("create_deal",) * calls,
         seconds=1.0,

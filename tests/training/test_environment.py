@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, cast
 
 import pytest
+from support.notes import guessing_tools
 
 from mcp_sim import Simulator
 from mcp_sim.training import Answer, Curriculum, Environment, EpisodeOver, NotBegun, ToolCall, tasks
@@ -52,6 +53,19 @@ def test_an_episode_goes_from_the_task_over_calls_to_an_answer_and_a_reward(crm:
     crm.close()
     with pytest.raises(NotBegun):
         crm.grade()
+
+
+@pytest.mark.parametrize(("tool", "guessed"), [("create_note", False), ("frobnicate", True)])
+def test_a_reward_that_rests_on_a_guess_says_so(tmp_path: Path, tool: str, *, guessed: bool) -> None:
+    guessing_tools(tmp_path / "notes.json")
+    scenario = tmp_path / "scenario.yaml"
+    scenario.write_text(f"mcp_sim: 1\nname: notes\ntools: ./notes.json\nexpect: [called: {tool}]\n", encoding="utf-8")
+    environment = Environment(scenario)
+    environment.reset()
+    environment.step(ToolCall(tool, {"title": "x"}))
+    over = environment.step(Answer("Done."))
+    assert (over.reward, over.info) == (1.0, {"outcome": "passed", "reward_guessed": guessed})
+    assert environment.trajectory()["reward_guessed"] is guessed
 
 
 UNPARSEABLE: list[dict[str, Any]] = [

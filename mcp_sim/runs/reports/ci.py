@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from mcp_sim.runs.reports.report import Report, group_title, groups, reasons
+from mcp_sim.runs.reports.report import Report, group_title, groups, guesses, reasons
 from mcp_sim.runs.results import Outcome, RunResult
 from mcp_sim.types.readable import readable
 
@@ -37,6 +37,9 @@ def junit(report: Report) -> bytes:
             skipped=str(summary.counts["not exercised"] + summary.counts["inconclusive"]),
             time=f"{sum(result.seconds for result in results):.3f}",
         )
+        guessed = " ".join(guesses(results))
+        if guessed:
+            SubElement(SubElement(suite, "properties"), "property", name="guessed", value=guessed)
         for result in results:
             _add_case(suite, report, result)
     indent(root)
@@ -55,6 +58,8 @@ def _add_case(suite: Element, report: Report, result: RunResult) -> None:
     if tag:
         because = SubElement(case, tag, message=_plain(result.because))
         because.text = _plain("\n".join([*reasons(result), f"repeat: {report.repeat(result)}"]))
+    elif result.grade.guessed:
+        SubElement(case, "system-out").text = _plain(result.because)
     if result.errors:
         SubElement(case, "system-err").text = _plain(result.errors)
 
@@ -65,9 +70,13 @@ def _plain(text: str) -> str:
 
 
 def github_annotations(report: Report) -> Iterator[str]:
-    """Yield a command of GitHub for each group of runs that did not pass for the same reason, the gravest first."""
-    troubled = [group for outcome in _ORDER for group in groups(report.troubled(outcome))]
-    for group in troubled[:_MOST_ANNOTATIONS]:
+    """Yield a command of GitHub for each group of runs with the same reason, the gravest first.
+
+    Only runs that passed without a guess are left out.
+    """
+    passed = [result for result in report.troubled("passed") if result.grade.guessed]
+    shown = [group for outcome in _ORDER for group in groups(report.troubled(outcome))] + groups(passed)
+    for group in shown[:_MOST_ANNOTATIONS]:
         level = _LEVELS.get(group[0].outcome, "warning")
         text = "\n".join([*reasons(group[0]), f"repeat: {report.repeat(group[0])}"])
         title = _property(f"{report.scenario.name}: {group_title(group)}")

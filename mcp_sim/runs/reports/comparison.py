@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from mcp_sim.runs.comparison import Change, Comparison, ConditionChange, Rate
 from mcp_sim.runs.reports.markdown import escaped, markdown_table
-from mcp_sim.runs.reports.report import percent
 from mcp_sim.runs.reports.text import text_table
 from mcp_sim.runs.statistics import Interval
+from mcp_sim.types.readable import percent
 
 MOST_CELLS = 20  # the most cells that are shown; the JSON has all of them
 

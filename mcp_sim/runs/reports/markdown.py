@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, reasons, sentences
+from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, notes, reasons, sentences
 from mcp_sim.types.grades import failed_first
 from mcp_sim.types.readable import readable
 
@@ -43,7 +43,8 @@ def _lines(report: Report) -> Iterator[str]:
 def _verdicts(report: Report) -> Iterator[str]:
     """Yield the verdicts of the only run, its faults, and the command that repeats it."""
     (result,) = report.results
-    rows = [[verdict.outcome, verdict.id, verdict.because] for verdict in failed_first(result.grade.verdicts)]
+    verdicts = failed_first(result.grade.verdicts)
+    rows = [[verdict.outcome, verdict.id, verdict.because + notes(verdict)] for verdict in verdicts]
     yield from _rows([["verdict", "expectation", "because"], *rows] if rows else [], "---")
     faults = [f"{fault.id} ({fault.kind}{f' on {fault.tool}' if fault.tool else ''})" for fault in result.faults]
     if faults:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from mcp_sim import __version__
@@ -12,7 +12,8 @@ from mcp_sim.runs.statistics import Interval
 from mcp_sim.runs.summary import CRASHED, FAILED, PASSED, ConditionSummary, Cost, Met, Summary
 from mcp_sim.types import Record
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.grades import GradedVerdict, failed_first
+from mcp_sim.types.grades import GradedVerdict, failed_first, guessed_share
+from mcp_sim.types.readable import percent
 from mcp_sim.types.scenario import Scenario
 
 FORMAT = 1  # the version of the JSON report
@@ -44,10 +45,8 @@ class Report:
 
     @property
     def conclusion(self) -> str:
-        """The verdict on the agent, and the share of guessed answers, as sentences."""
-        guessed, calls = (sum(getattr(result, name) for result in self.results) for name in ("guessed", "calls"))
-        share = f" {guessed} of {calls} answers ({percent(guessed / calls)}) are guessed." if guessed else ""
-        return self._verdict + share
+        """The verdict on the agent, and what of it is guessed, as sentences."""
+        return " ".join([self._verdict, *guesses(self.results)])
 
     @property
     def _verdict(self) -> str:
@@ -107,12 +106,14 @@ class Report:
         }
 
 
-def percent(share: float | None) -> str:
-    """Render a share: `97 %`, `99.7 %` near the ends, `-` for None."""
-    if share is None:
-        return "-"
-    digits = 1 if 0 < share < 0.01 or 0.99 < share < 1 else 0
-    return f"{100 * share:.{digits}f} %"
+def guesses(results: Sequence[RunResult]) -> Iterator[str]:
+    """Yield how many outcomes rest on a guess, and how many answers are guessed, as sentences."""
+    unsure = sum(result.grade.guessed for result in results)
+    if unsure and len(results) > 1:
+        yield f"{unsure} of these outcomes {'rests' if unsure == 1 else 'rest'} on a guess."
+    guessed, calls = (sum(getattr(result, name) for result in results) for name in ("guessed", "calls"))
+    if guessed:
+        yield guessed_share(guessed, calls)
 
 
 def span(interval: Interval) -> str:
@@ -265,10 +266,16 @@ def group_title(group: Sequence[RunResult]) -> str:
 def reasons(result: RunResult) -> list[str]:
     """Return why a run did not pass: the process, then each verdict that did not pass."""
     bad = [verdict for verdict in failed_first(result.grade.verdicts) if not _is_good(verdict)]
-    verdicts = [f"{verdict.id}: {verdict.because}" for verdict in bad]
+    verdicts = [f"{verdict.id}: {verdict.because}{notes(verdict)}" for verdict in bad]
     return (
         list(dict.fromkeys([] if verdicts and result.outcome == result.grade.outcome else [result.because])) + verdicts
     )
+
+
+def notes(verdict: GradedVerdict) -> str:
+    """Render whether a verdict rests on a guess, and its options, in brackets."""
+    names = [name for name in ("guessed", "gate", "optional") if getattr(verdict, name)]
+    return f" ({', '.join(names)})" if names else ""
 
 
 def _is_good(verdict: GradedVerdict) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, reasons, sentences
+from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, notes, reasons, sentences
 from mcp_sim.runs.results import RunResult, count_retries, retry_sentence
 from mcp_sim.types.grades import failed_first
 from mcp_sim.types.readable import printable
@@ -60,9 +60,7 @@ def _verdicts(result: RunResult) -> Iterator[str]:
         yield f"  retries  {retry_sentence(fault, count_retries(result.retries, fault))}"
     width = max((len(verdict.outcome) for verdict in result.grade.verdicts), default=0)
     for verdict in failed_first(result.grade.verdicts):
-        notes = [name for name in ("guessed", "gate", "optional") if getattr(verdict, name)]
-        beside = f" ({', '.join(notes)})" if notes else ""
-        yield f"  {verdict.outcome:{max(width, 8)}} {verdict.id}: {verdict.because}{beside}"
+        yield f"  {verdict.outcome:{max(width, 8)}} {verdict.id}: {verdict.because}{notes(verdict)}"
     yield ""
 
 

@@ -372,6 +372,8 @@ class GradeState(Model):
     because: str
     reward: float | None
     explanation: str
+    guessed: bool = Field(description="Whether the outcome rests on a guess.")
+    reward_guessed: bool = Field(description="Whether the reward rests on a guess.")
     verdicts: list[Verdict]
 
 

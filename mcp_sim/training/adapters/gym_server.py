@@ -138,7 +138,8 @@ class GymServer:
             for verdict in grade.verdicts
             if verdict.outcome in ("passed", "failed")
         }
-        scored = {"reward": reward} if reward is not None else _masked("crashed", environment.crash)
+        sure = {"reward": reward, "reward_guessed": grade.reward_guessed}
+        scored = sure if reward is not None else _masked("crashed", environment.crash)
         about = {"outcome": grade.outcome, "because": grade.because, "calls": environment.calls, **judged}
         return JSONResponse({**body, **scored, **about})
 

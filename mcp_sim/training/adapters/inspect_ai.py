@@ -70,7 +70,8 @@ def passed() -> Scorer:
             environment.step(Answer(state.output.completion))
         grade, reward = environment.grade(), environment.reward()
         value = float("nan") if reward is None else float(grade.outcome == "passed")
-        about = {"reward": reward, "outcome": grade.outcome, **{v.id: v.outcome for v in grade.verdicts}}
+        verdicts = {verdict.id: verdict.outcome for verdict in grade.verdicts}
+        about = {"reward": reward, "reward_guessed": grade.reward_guessed, "outcome": grade.outcome, **verdicts}
         return Score(value=value, answer=environment.answer, explanation=grade.because, metadata=about)
 
     return score

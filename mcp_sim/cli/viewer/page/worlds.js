@@ -8,7 +8,7 @@ function verdictsView(world, at, app) {
   const grade = world.grade;
   const parts = [];
   if (grade) {
-    parts.push(h("p", {}, pill(grade.outcome), ` ${grade.because}`), h("p", { class: "dim" }, `Reward ${grade.explanation}`));
+    parts.push(h("p", {}, pill(grade.outcome), grade.guessed ? [" ", chip("guess", "rests on a guess")] : "", ` ${grade.because}`, guessedShare(world)), h("p", { class: "dim" }, `Reward ${grade.explanation}`));
     parts.push(h("div", { class: "verdicts" }, world.verdicts.map((verdict) => verdictPart(world, verdict, app))));
   } else {
     parts.push(h("p", { class: "dim" }, world.scenario.note || "The scenario expects nothing."));
@@ -18,6 +18,12 @@ function verdictsView(world, at, app) {
   if (world.json.stderr) parts.push(folding("stderr of the agent", valueBlock(world.json.stderr, "stderr of the agent")));
   if (world.json.repeat) parts.push(section("Repeat this run", copyable(world.json.repeat)));
   return h("div", { class: "view" }, h("div", { class: "head" }, h("h2", {}, "Expectations"), h("p", { class: "dim" }, `${world.scenario.name} · world ${world.name}`)), parts);
+}
+
+// How many of the answers are guessed.
+function guessedShare(world) {
+  const guessed = world.facts.filter((facts) => facts.flags.has("guessed")).length;
+  return guessed ? `. ${guessed} of ${world.calls} answers ${guessed === 1 ? "is" : "are"} guessed.` : "";
 }
 
 function verdictPart(world, verdict, app) {
