@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from mcp_sim import __version__
 from mcp_sim.cli.parsing import count, trust_option
-from mcp_sim.cli.terminal import Progress
+from mcp_sim.cli.terminal import Progress, note
 from mcp_sim.runs.agent import AgentCommand, model_keys
 from mcp_sim.runs.hunting.journal import PROGRAMS, program_hashes
 from mcp_sim.types import Record
@@ -132,12 +132,12 @@ class Ticker:
             Progress(sys.stderr, self.total).show(done, text)
         elif done < self.total and time.monotonic() - self.shown >= SECONDS_BETWEEN_LINES:
             self.shown = time.monotonic()
-            print(f"{done} of {self.total} runs: {text}", file=sys.stderr)
+            note(f"{done} of {self.total} runs: {text}")
 
     def say(self, text: str) -> None:
         """Print a line above the progress."""
         self.close()
-        print(text, file=sys.stderr)
+        note(text)
 
     def close(self) -> None:
         Progress(sys.stderr, self.total).clear()

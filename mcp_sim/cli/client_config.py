@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.parsing import server_url
-from mcp_sim.cli.terminal import print_json
+from mcp_sim.cli.terminal import note, print_json
 from mcp_sim.simulator.compile import load
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
@@ -84,12 +84,11 @@ def run(args: argparse.Namespace) -> int:
         _write(Path(args.write or client.file).expanduser(), client.key, entries)
     else:
         print_json({client.key: entries})
-        print(f"Merge this into {client.file} (or use --write) and restart the client.", file=sys.stderr)
+        note(f"Merge this into {client.file} (or use --write) and restart the client.")
     if args.url is None and len(entries) > 1:
-        print(
+        note(
             "Each entry starts a separate world. To share one world, run `mcp-sim serve "
             f"{args.scenario} --http 8930` and use --url 8930 here.",
-            file=sys.stderr,
         )
     return 0
 
@@ -146,5 +145,5 @@ def _write(path: Path, key: str, entries: Mapping[str, Record]) -> None:
     merged = {**before, key: {**cast("Record", known), **entries}}
     copy = back_up(path)
     replace_file(path, json.dumps(merged, indent=2, ensure_ascii=False) + "\n")
-    print(f"Wrote {', '.join(entries)} to {path}{f' (before: {copy})' if copy else ''}.", file=sys.stderr)
-    print("Restart the client.", file=sys.stderr)
+    note(f"Wrote {', '.join(entries)} to {path}{f' (before: {copy})' if copy else ''}.")
+    note("Restart the client.")

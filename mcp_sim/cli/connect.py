@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -12,6 +11,7 @@ import anyio
 import httpx2
 
 from mcp_sim.cli.parsing import server_url
+from mcp_sim.cli.terminal import note
 from mcp_sim.server.access import AROUND, TOKEN_VARIABLE
 from mcp_sim.server.bridge import Bridge
 from mcp_sim.server.descriptors import open_standard_streams
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     code = anyio.run(_serve, bridge)
     if bridge.gone is None:
         return code
-    print(f"mcp-sim: {bridge.gone}", file=sys.stderr)
+    note(f"mcp-sim: {bridge.gone}")
     return GONE
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import inspect
 import shlex
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import anyio
 from mcp_sim.cli.agent_options import Ticker, agent_command, chosen_seeds, journal_header, quieten, run_options
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.parsing import count, writable_folder
-from mcp_sim.cli.terminal import json_option, print_json
+from mcp_sim.cli.terminal import json_option, note, print_json
 from mcp_sim.generate.fiction.theme import Theme, read_theme
 from mcp_sim.generate.fiction.world import LEAST_ROWS, MOST_ROWS, fiction_scenario, invent, tables
 from mcp_sim.libraries.search.pages import read_given_pages
@@ -101,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
             if min(left) > 0:
                 written += anyio.run(_teach, lesson, losses, left, args, tried)
     except (AgentNotStarted, Crash) as error:
-        print(f"mcp-sim: {error}", file=sys.stderr)
+        note(f"mcp-sim: {error}")
         return CRASHED
     if args.json:
         print_json({"runs": tried.runs, "unsolved": tried.unsolved, "survived": tried.survived, "scenarios": written})

@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 from pydantic import ValidationError
 
-from mcp_sim.cli.terminal import Palette, first_few, print_json
+from mcp_sim.cli.terminal import Palette, first_few, note, print_json
 from mcp_sim.models.world_models.upstream import Upstream
 from mcp_sim.recordings.drift import Call, CallDrift, Drift, compare
 from mcp_sim.server.call_log import shorten
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         drift = anyio.run(_compared, args, sessions)
     except (Unreachable, Crash) as error:
-        print(f"mcp-sim: {error}", file=sys.stderr)
+        note(f"mcp-sim: {error}")
         return NO_ANSWER
     differs = drift.differs(args.ignore)
     if args.json:

@@ -15,7 +15,7 @@ import anyio
 
 from mcp_sim.cli.models import model_options, named_line, thinking_option
 from mcp_sim.cli.parsing import count, trust_option
-from mcp_sim.cli.terminal import Palette, Progress, json_option, print_json, table_lines
+from mcp_sim.cli.terminal import Palette, Progress, json_option, note, print_json, table_lines
 from mcp_sim.models.evaluation.messages import JudgePrompts, judging_messages
 from mcp_sim.models.evaluation.results import DIMENSIONS, Outcome, Results, ScoreSummary, summarize, summarize_by_domain
 from mcp_sim.models.evaluation.runner import Evaluation
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         refuse_session_options(args)
         samples, unreadable = samples_in(args.data, args.limit)
     for problem in shortened(unreadable):
-        _print_error(problem)
+        note(problem)
     prompts = None
     if args.judge_prompts is not None:
         prompts = JudgePrompts.of(args.judge_prompts, sorted({sample.domain for sample in samples}))
@@ -94,11 +94,11 @@ def run(args: argparse.Namespace) -> int:
         anyio.run(_evaluate, evaluation, model, judge, args.concurrency)
     except Unanswered as error:
         progress.clear()
-        _print_error(f"mcp-sim: {error}\nThe model stopped answering; results so far are kept in {args.output}.")
+        note(f"mcp-sim: {error}\nThe model stopped answering; results so far are kept in {args.output}.")
         return 4
     except KeyboardInterrupt:
         progress.clear()
-        _print_error(f"Results so far are kept in {args.output}; run the same command to continue.")
+        note(f"Results so far are kept in {args.output}; run the same command to continue.")
         raise
     progress.clear()
     return _reported([*evaluation.outcomes()], predictions.by, judge, args, len(unreadable))
@@ -148,12 +148,12 @@ def _reported(
     else:
         print("\n".join(_table(overall, domains, Palette.of(sys.stdout))))
     for line in _remarks(outcomes, overall, judge):
-        _print_error(line)
+        note(line)
     if unreadable:
-        _print_error(f"{unreadable} lines could not be read and are not counted.")
+        note(f"{unreadable} lines could not be read and are not counted.")
     if judge is not None:
         prompts = args.judge_prompts or "mcp-sim's own prompts; published scores are not comparable"
-        _print_error(f"Judged with {prompts}.")
+        note(f"Judged with {prompts}.")
     return int(bool(overall.unpredicted or overall.unjudged or unreadable))
 
 
@@ -184,10 +184,6 @@ def _remarks(outcomes: Sequence[Outcome], overall: ScoreSummary, judge: Endpoint
             yield f"{stage} failed for {failed} of {overall.samples} samples, most often: {reason}"
     if judge is None:
         yield "Nothing was judged; run the same command with --judge openai:MODEL@URL to judge the predictions."
-
-
-def _print_error(text: str) -> None:
-    print(text, file=sys.stderr)
 
 
 # recorded sessions ----------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import anyio
 
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.parsing import share
+from mcp_sim.cli.terminal import note
 from mcp_sim.runs.expanding import Concrete, Template, document_text, is_test, numbers
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.readable import printable
@@ -51,7 +51,7 @@ async def _expand(template: Template, seeds: range, args: argparse.Namespace) ->
             lines.append(encode(_written(template, task, args.output, args.test)).decode() + "\n")
     replace_file(args.output / "tasks.jsonl", "".join(lines))
     left_out = "".join(f"; {count} left out: {reason}{examples[reason]}" for reason, count in reasons.items())
-    print(printable(f"{len(lines)} tasks in {args.output}{left_out}"), file=sys.stderr)
+    note(printable(f"{len(lines)} tasks in {args.output}{left_out}"))
     return 0 if lines else 1
 
 

@@ -14,7 +14,7 @@ import anyio
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.models import model_options, named_line
 from mcp_sim.cli.parsing import count, trust_option, writable_file
-from mcp_sim.cli.terminal import Progress
+from mcp_sim.cli.terminal import Progress, note
 from mcp_sim.generate.fiction.theme import read_theme, shipped_themes
 from mcp_sim.generate.fiction.world import Fiction, fiction_scenario, invent, questions, tables
 from mcp_sim.generate.records import Draft
@@ -72,16 +72,16 @@ def run(args: argparse.Namespace) -> int:
     try:
         tally = _made(draft, scenario, args, progress)
     except Unanswered as error:
-        _say(f"mcp-sim: {error}")
+        note(f"mcp-sim: {error}")
         return 4
     finally:
         progress.clear()
     copy = back_up(args.output)
     replace_file(args.output, _text(draft.tables))
     _unfinished_path(args).unlink(missing_ok=True)
-    _say(_summary(draft, wanted, tally, args))
+    note(_summary(draft, wanted, tally, args))
     if copy is not None:
-        _say(f"The previous content of {args.output} is in {copy}.")
+        note(f"The previous content of {args.output} is in {copy}.")
     return _print_flaws(draft, scenario)
 
 
@@ -107,7 +107,7 @@ def _made(draft: Draft, scenario: Scenario, args: argparse.Namespace, progress: 
     except (KeyboardInterrupt, Unanswered):
         progress.clear()
         if unfinished.kept:
-            _say(f"Records so far are kept in {unfinished.path}; continue with --resume.")
+            note(f"Records so far are kept in {unfinished.path}; continue with --resume.")
         raise
     finally:
         unfinished.close()
@@ -166,14 +166,10 @@ def _print_flaws(draft: Draft, scenario: Scenario) -> int:
     given = {name: len(record.rows) for name, record in scenario.records.items()}
     flaws = list(find_problems(draft.domain, draft.tables, given))
     for flaw in islice(flaws, MOST_SHOWN):
-        _say(flaw)
+        note(flaw)
     if len(flaws) > MOST_SHOWN:
-        _say(f"... and {len(flaws) - MOST_SHOWN} more")
+        note(f"... and {len(flaws) - MOST_SHOWN} more")
     return int(bool(flaws))
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)
 
 
 _ROWS = 400  # rows of a world by default: about 600 pages, too many to read all of them
@@ -203,18 +199,18 @@ def write_fiction(args: argparse.Namespace) -> int:
         try:
             document["world"]["state"]["texts"] = _page_texts(fiction, seed, args)
         except Unanswered as error:
-            _say(f"mcp-sim: {error}")
+            note(f"mcp-sim: {error}")
             return 4
     copies = {path: back_up(path) for path in (args.output, beside)}
     replace_file(args.output, yaml12.dump(document, blocks=4) + "\n")
     replace_file(beside, "\n".join(lines) + "\n")
     counts = ", ".join(f"{len(rows)} {plural(table)}" for table, rows in fiction.rows.items())
-    _say(f"{args.output}: a world of {sum(map(len, fiction.rows.values()))} rows ({counts}), seed {seed}.")
-    _say(f"{beside}: {len(lines)} questions with their answers.")
+    note(f"{args.output}: a world of {sum(map(len, fiction.rows.values()))} rows ({counts}), seed {seed}.")
+    note(f"{beside}: {len(lines)} questions with their answers.")
     for path, copy in copies.items():
         if copy is not None:
-            _say(f"The previous content of {path} is in {copy}.")
-    _say(f"Serve it with `mcp-sim serve {args.output}`.")
+            note(f"The previous content of {path} is in {copy}.")
+    note(f"Serve it with `mcp-sim serve {args.output}`.")
     return 0
 
 
@@ -233,7 +229,7 @@ def _page_texts(fiction: Fiction, seed: int, args: argparse.Namespace) -> Record
         texts = anyio.run(written)
     finally:
         progress.clear()
-    _say(f"The model wrote {len(texts)} of {len(pages)} pages; the others would have added or lost a name or a number.")
+    note(f"The model wrote {len(texts)} of {len(pages)} pages; the others would have added or lost a name or a number.")
     return texts
 
 

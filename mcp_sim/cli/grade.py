@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mcp_sim.cli.judging import exit_code, grade_lines, report_json
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.terminal import Palette, json_option, print_json
+from mcp_sim.cli.terminal import Palette, json_option, note, print_json
 from mcp_sim.cli.traces import WorldTrace, only_world, read_header, read_worlds
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.explain import as_it_ran
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
             for line in grade_lines(name, grade, worlds[name].since_opening(), palette):
                 print(line)
     if any(verdict.outcome == "not judged" for grade in grades.values() for verdict in grade.verdicts):
-        print("not judged: the final answer; give it with --answer TEXT or --answer-file FILE", file=sys.stderr)
+        note("not judged: the final answer; give it with --answer TEXT or --answer-file FILE")
     return exit_code(grade.outcome for grade in grades.values())
 
 
@@ -78,7 +78,7 @@ def scenario_of(trace: Path, wanted: str | None = None, trust: Iterable[Path] = 
     header = read_header(trace)
     scenario = load(wanted or named_scenario(trace, header), trust=trust)
     if scenario.sha256 != header.get("sha256"):
-        print(f"{trace} was made with another version of {scenario.path}", file=sys.stderr)
+        note(f"{trace} was made with another version of {scenario.path}")
     return scenario
 
 

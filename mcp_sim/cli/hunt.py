@@ -20,7 +20,7 @@ from mcp_sim.cli.agent_options import (
 )
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.parsing import count, writable_folder
-from mcp_sim.cli.terminal import Palette, counted, json_option, print_json
+from mcp_sim.cli.terminal import Palette, counted, json_option, note, print_json
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
 from mcp_sim.runs.hunting.case import CaseWriter
 from mcp_sim.runs.hunting.faults import Placed, Places, chosen_faults
@@ -69,24 +69,23 @@ def run(args: argparse.Namespace) -> int:
     quieten()
     with Journal(hunt.journal, hunt.header) as journal:
         if journal.length:
-            print(
+            note(
                 f"{journal.length} runs are taken from {hunt.journal}; delete it if the agent has changed since",
-                file=sys.stderr,
             )
         try:
             received = anyio.run(hunt.search, journal)
         except (AgentNotStarted, Crash) as error:
-            print(f"mcp-sim: {error}", file=sys.stderr)
+            note(f"mcp-sim: {error}")
             if hunt.weaknesses:
                 hunt.report(as_json=args.json)
             return CRASHED
         except FailsWithoutFaults as error:
-            print(f"mcp-sim: {error}", file=sys.stderr)
-            print("A hunt begins with an agent that passes; see `mcp-sim run --no-faults`.", file=sys.stderr)
+            note(f"mcp-sim: {error}")
+            note("A hunt begins with an agent that passes; see `mcp-sim run --no-faults`.")
             return UNDECIDED
     hunt.report(as_json=args.json)
     if received:
-        print(f"interrupted; the same command goes on from {hunt.journal}", file=sys.stderr)
+        note(f"interrupted; the same command goes on from {hunt.journal}")
         return 128 + received[0]
     return hunt.exit_code
 

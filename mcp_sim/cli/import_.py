@@ -6,7 +6,6 @@ import argparse
 import inspect
 import logging
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +15,7 @@ import anyio
 from pydantic import ValidationError
 
 from mcp_sim.cli.files import back_up, replace_file
-from mcp_sim.cli.terminal import counted, first_few, json_option, print_json
+from mcp_sim.cli.terminal import counted, first_few, json_option, note, print_json
 from mcp_sim.simulator.compile import check, load
 from mcp_sim.spec.foreign.files import distinct
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
@@ -91,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     for result in results:
         if isinstance(result, Unreached):
             for line in f"{result.name}: {result.reason}".splitlines():
-                print(_line(line), file=sys.stderr)
+                note(_line(line))
     servers = _named_apart([imported for imported in results if isinstance(imported, Imported)])
     written = [] if args.check else _write(servers, args)
     reports = _check(servers, args.output) if args.check else written
@@ -139,10 +138,9 @@ def _note_a_late_output(sources: Sequence[str]) -> None:
     """Note on stderr that a last `-o` goes to the server, since the user may have meant mcp-sim."""
     *command, option, value = ["", "", *sources]
     if option in {"-o", "--output"} and any(command):
-        print(
+        note(
             f"note: {option} {printable(value)} comes after the command, so it goes to the server; for mcp-sim, put it "
             "before the command (with -- before the command, there is no note)",
-            file=sys.stderr,
         )
 
 
@@ -224,12 +222,12 @@ class Written:
         if self.changes:
             print(f"  since the last import: {', '.join(self.changes)}")
         if self.previous is not None:
-            print(f"  Merged into {self.spec}. Its previous content is in {self.previous}.", file=sys.stderr)
+            note(f"  Merged into {self.spec}. Its previous content is in {self.previous}.")
         doubts = [*self.doubts, *self.errors]
         for doubt in doubts[:MOST_DOUBTS]:
-            print(f"  {_line(doubt)}", file=sys.stderr)
+            note(f"  {_line(doubt)}")
         if len(doubts) > MOST_DOUBTS:
-            print(f"  and {len(doubts) - MOST_DOUBTS} more like these", file=sys.stderr)
+            note(f"  and {len(doubts) - MOST_DOUBTS} more like these")
 
     def _summary(self) -> str:
         left = f" of {self.listed}" if self.tools < self.listed else ""
@@ -286,7 +284,7 @@ def _write_scenario(written: Sequence[Written], folder: Path) -> Path | None:
     if len(written) < 2:
         return None
     if path.exists():
-        print(f"{path}: already exists and is not changed", file=sys.stderr)
+        note(f"{path}: already exists and is not changed")
         return None
     replace_file(path, scenario_text({specification.name: specification.spec for specification in written}))
     return path

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import logging
 import shlex
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import anyio
 
 from mcp_sim.cli.files import replace_file
+from mcp_sim.cli.terminal import note
 from mcp_sim.spec.trust import is_below, is_beside
 from mcp_sim.types.errors import UsageError
 
@@ -43,7 +43,7 @@ async def _run(reference: str, folder: Path, has_programs: bool) -> int:
 
     source = await read_source(reference)
     for server in source.unreached:
-        _say(f"{server.name}: {server.reason}")
+        note(f"{server.name}: {server.reason}")
     if source.unreached and not source.servers:
         return NO_ANSWER
     starter = await make_starter(source, folder, programs=has_programs)
@@ -51,7 +51,7 @@ async def _run(reference: str, folder: Path, has_programs: bool) -> int:
     for name, text in starter.files.items():
         replace_file(folder / name, text)
     for doubt in starter.doubts[:MOST_DOUBTS]:
-        _say(doubt)
+        note(doubt)
     spec = source.spec if isinstance(source.spec, Path) else None
     names_outside = spec is not None and not (is_below(spec, folder) or is_beside(spec, folder / "scenario.yaml"))
     reason = "it has a program" if has_programs else "it names a tool spec outside its folder" if names_outside else ""
@@ -84,7 +84,3 @@ def _summary(files: Iterable[str], folder: Path, *, works: bool, reason: str) ->
     yield "  mcp-sim run scenario.yaml -- python -m mcp_sim.runs.agents verify_then_retry --script script.yaml"
     yield "  mcp-sim run scenario.yaml --seeds 0..4 -- YOUR AGENT COMMAND"
     yield "  pip install pytest && python -m pytest"
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)

@@ -15,7 +15,7 @@ import anyio
 from mcp_sim.cli import ranking, writing
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.parsing import count, trust_option
-from mcp_sim.cli.terminal import Palette, StepProgress, counted, first_few, print_json, table_lines
+from mcp_sim.cli.terminal import Palette, StepProgress, counted, first_few, note, print_json, table_lines
 from mcp_sim.recordings.compiling.subject import Subject, read_subject, recorded_subject, with_recordings
 from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.learner import Learnt, learn
@@ -92,7 +92,7 @@ def _learn(subject: Subject, sessions: Sequence[Session], args: argparse.Namespa
     else:
         _print(report)
     for line in notes:
-        print(line, file=sys.stderr)
+        note(line)
     return 1 if learnt.is_empty else 0
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.parsing import count, share, trust_option, writable_file
-from mcp_sim.cli.terminal import Palette, Progress, json_option, print_json, table_lines
+from mcp_sim.cli.terminal import Palette, Progress, json_option, note, print_json, table_lines
 from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.measuring import measure
 from mcp_sim.recordings.responders import Responders, recorded_answers
@@ -87,13 +87,13 @@ def _processes(sessions: int) -> int:
 
 def _exit_code(report: Report, at_least: float | None) -> int:
     for call in report.crashes[:MOST_CRASHES]:
-        print(printable(f"crash: {call.server} {call.session}, call {call.seq}: {call.crash}"), file=sys.stderr)
+        note(printable(f"crash: {call.server} {call.session}, call {call.seq}: {call.crash}"))
     if report.crashes:
         number = len(report.crashes)
-        print(f"mcp-sim could not answer {number} {'call' if number == 1 else 'calls'}", file=sys.stderr)
+        note(f"mcp-sim could not answer {number} {'call' if number == 1 else 'calls'}")
         return 3
     if at_least is not None and report.score < at_least:
-        print(f"the score {report.score:.4f} is below {at_least:g}", file=sys.stderr)
+        note(f"the score {report.score:.4f} is below {at_least:g}")
         return 1
     return 0
 

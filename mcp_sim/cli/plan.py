@@ -14,7 +14,7 @@ from textwrap import wrap
 
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.terminal import Palette, json_option, print_json, table_lines
+from mcp_sim.cli.terminal import Palette, json_option, note, print_json, table_lines
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.inferred_tools import alternatives, corrections
 from mcp_sim.spec import yaml12
@@ -132,18 +132,18 @@ def _write_spec(file: SpecFile, path: Path, domain: Domain) -> None:
     before = yaml12.dump(beginning) if file.is_list else file.path.read_bytes().decode("utf-8-sig")
     text = spec_text(before, domain, file.server)
     if text == before:
-        print(f"{path} is already complete.", file=sys.stderr)
+        note(f"{path} is already complete.")
         return
     copy = back_up(path)
     replace_file(path, text)
     instead = f"; use it instead of {file.path.name}" if file.is_list else ""
-    print(f"Wrote {path}{f' (before: {copy})' if copy else ''}{instead}.", file=sys.stderr)
+    note(f"Wrote {path}{f' (before: {copy})' if copy else ''}{instead}.")
     guesses = sum(f"  # {_GUESS}" in line for line in text.splitlines())
     if guesses:
         what = "is a guess" if guesses == 1 else "are guesses"
-        print(f"{guesses} of its plans {what}, marked with `# {_GUESS}`.", file=sys.stderr)
+        note(f"{guesses} of its plans {what}, marked with `# {_GUESS}`.")
     if unknown := ", ".join(left_out(domain, file.server)):
-        print(f"Could not infer what these tools do: {unknown}; written as `verb: none`.", file=sys.stderr)
+        note(f"Could not infer what these tools do: {unknown}; written as `verb: none`.")
 
 
 # lines ----------------------------------------------------------------------------------------------------------------

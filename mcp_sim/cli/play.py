@@ -17,7 +17,7 @@ import anyio
 from mcp_sim.cli.files import open_trace
 from mcp_sim.cli.judging import exit_code, headline, verdict_lines
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.terminal import Palette, json_line
+from mcp_sim.cli.terminal import Palette, json_line, note
 from mcp_sim.cli.traces import ModelUsage
 from mcp_sim.faults.compile import with_intensity
 from mcp_sim.simulator.compile import load
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
             sinks.append(sink)
         lines = sys.stdin.buffer if args.calls == "-" else stack.enter_context(_opened(Path(args.calls)))
         if lines.isatty():
-            print(_HINT, file=sys.stderr)
+            note(_HINT)
         return anyio.run(_play, scenario, sinks, lines, args)
 
 
@@ -90,16 +90,16 @@ async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: ar
             usage.note(world.ledger.newest)
             if not (tool in world.scenario.domain.tools or world.lists(tool)):
                 unknown = True
-                print(f"{place}: unknown tool {tool!r}{did_you_mean(tool, scenario.domain.tools)}", file=sys.stderr)
+                note(f"{place}: unknown tool {tool!r}{did_you_mean(tool, scenario.domain.tools)}")
         for sentence in usage.lines():
-            print(sentence, file=sys.stderr)
+            note(sentence)
         if args.grade:
             await world.probe()
             grade = world.grade(args.answer, strict=args.strict)
             for line in verdict_lines(grade, Palette.of(sys.stderr)):
-                print(line, file=sys.stderr)
+                note(line)
             if grade.guessed or count_guessed(world.ledger.steps):
-                print(headline(grade, world.ledger.steps, Palette.of(sys.stderr)), file=sys.stderr)
+                note(headline(grade, world.ledger.steps, Palette.of(sys.stderr)))
             if not unknown or grade.outcome == "crashed":
                 return exit_code([grade.outcome])
     return 3 if crashed else 2 if unknown else 0

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable
 from typing import Any
 
-from mcp_sim.cli.terminal import MOST_NAMED
+from mcp_sim.cli.terminal import MOST_NAMED, note
 from mcp_sim.recordings.relays.backlog import warn
 from mcp_sim.types.errors import UsageError
 
@@ -52,9 +51,9 @@ def _list(heading: str, lines: Iterable[str]) -> None:
     if lines:
         warn(heading)
     for line in lines[:MOST_NAMED]:
-        print(f"  {line}", file=sys.stderr)
+        note(f"  {line}")
     if len(lines) > MOST_NAMED:
-        print(f"  {len(lines) - MOST_NAMED} more", file=sys.stderr)
+        note(f"  {len(lines) - MOST_NAMED} more")
 
 
 def _pseudonyms(args: argparse.Namespace) -> Any:

@@ -18,7 +18,7 @@ from mcp_sim.cli.agent_options import MOST_RUNS, Ticker, agent_command, agent_op
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.parsing import count, share, writable_file, writable_folder
 from mcp_sim.cli.streams import write_command
-from mcp_sim.cli.terminal import Palette
+from mcp_sim.cli.terminal import Palette, note
 from mcp_sim.runs.agent import AgentCommand, AgentNotStarted
 from mcp_sim.runs.reports.report import Report
 from mcp_sim.runs.reports.text import report_lines
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         if failure is None or results:
             _write(report, args, traces)
     if failure is not None:
-        print(f"mcp-sim: {failure}", file=sys.stderr)
+        note(f"mcp-sim: {failure}")
         return CRASHED
     return 128 + received[0] if received else report.exit_code
 

@@ -30,6 +30,11 @@ def counted(count: int, singular: str, plural: str = "") -> str:
     return f"{count} {singular if count == 1 else plural or f'{singular}s'}"
 
 
+def note(text: object) -> None:
+    """Print a line to stderr, beside the output of a command."""
+    print(text, file=sys.stderr)
+
+
 def first_few(items: list[str]) -> list[str]:
     """Return the first items of a long list, and how many more there are."""
     return items if len(items) <= MOST_NAMED else [*items[: MOST_NAMED - 1], f"and {len(items) - MOST_NAMED + 1} more"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
+from mcp_sim.cli.terminal import note
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import decode
@@ -71,12 +71,12 @@ def read_entries(path: Path) -> Iterator[Record]:
                 if not line:
                     return
                 if not line.endswith(b"\n") and len(line) < LONGEST:
-                    print(f"{path}:{number}: incomplete line skipped", file=sys.stderr)
+                    note(f"{path}:{number}: incomplete line skipped")
                     return
                 try:
                     entry = _entry(line, f"{path}:{number}")
                 except UsageError as error:
-                    print(error, file=sys.stderr)
+                    note(error)
                     named = _WORLD.match(line)
                     crash: Record = {"tool": "", "arguments": {}, "error": str(error), "attempts": []}
                     entry = {"world": decode(named[1]) if named else world, "crash": crash, "measured": {}}

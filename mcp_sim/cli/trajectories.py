@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from mcp_sim.cli.grade import grades_of, scenario_of
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.terminal import counted, json_line
+from mcp_sim.cli.terminal import counted, json_line, note
 from mcp_sim.cli.traces import read_worlds
 from mcp_sim.training.rows import Words, calls_of, chat_row, digest, messages_of, provenance, turn_rows
 from mcp_sim.training.tools import definition_of, function_names, in_form
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
                         write(row)
                     seen.add(name)
     written = f"{counted(len(seen), 'row')} of {counted(worlds, 'world')}"
-    print(f"{written}; {left_out} left out, since they repeat others", file=sys.stderr)
+    note(f"{written}; {left_out} left out, since they repeat others")
     return 0
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.parsing import count, number, trust_option
-from mcp_sim.cli.terminal import Palette, Progress, json_option, print_json, table_lines
+from mcp_sim.cli.terminal import Palette, Progress, json_option, note, print_json, table_lines
 from mcp_sim.runs.agents.strategies import SKILLS
 from mcp_sim.runs.validity.comparison import Validity, compare, run_real, run_simulation
 from mcp_sim.runs.validity.recorded_task import recorded_task, seems_to_read, with_recording
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         print("\n".join(map(printable, _lines(validity))))
     if args.at_least is not None and (validity.rho is None or validity.rho < args.at_least):
-        print(f"the rank correlation is below {args.at_least:g}", file=sys.stderr)
+        note(f"the rank correlation is below {args.at_least:g}")
         return 1
     return 0
 

@@ -20,7 +20,7 @@ from mcp_sim.cli import ranking
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.models import model_options, named_line
 from mcp_sim.cli.parsing import count, writable_file
-from mcp_sim.cli.terminal import Palette, StepProgress, counted, first_few, json_option, print_json, table_lines
+from mcp_sim.cli.terminal import Palette, StepProgress, counted, first_few, json_option, note, print_json, table_lines
 from mcp_sim.models.language_model.endpoint import EndpointSettings, Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
@@ -100,7 +100,7 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
         outcome = anyio.run(_written, gate, source, args.rounds, progress, args.samples)
     except Unanswered as error:
         progress.clear()
-        _say(f"mcp-sim: {error}")
+        note(f"mcp-sim: {error}")
         return 4
     progress.clear()
     kept = {} if outcome.judged is None else {"program": display(file)}
@@ -266,7 +266,7 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
     if shows_complaints and outcome.complaints and not as_json:
         print(f"\nFor the model:\n\n{outcome.complaints}")
     for line in written:
-        _say(line)
+        note(line)
 
 
 def _vote_lines(outcome: Outcome) -> Iterator[str]:
@@ -308,10 +308,6 @@ def _totals(report: Record) -> str:
     parts.append(f"{report['rounds']} rounds" if report["rounds"] != 1 else "1 round")
     parts += [f"{tokens:,} tokens"] if tokens else []
     return f"{'; '.join(parts)}; {report['seconds']:g} s."
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)
 
 
 # report of what was kept ----------------------------------------------------------------------------------------------

@@ -151,6 +151,11 @@ def with_body(transition: Transition, body: ToolResult) -> Transition:
     return replace(transition, observation=replace(transition.observation, body=body))
 
 
+async def no_effect(turn: Turn, proceed: Proceed) -> Transition:
+    """Answer a call to which the perturbation does not apply."""
+    return turn.no_effect(await proceed(turn))
+
+
 async def proceed_twice(turn: Turn, proceed: Proceed, other: Turn) -> tuple[Transition, Transition]:
     """Return what the call does, and what it would do as `other`. Only the call itself changes the memories."""
     staged = dict(turn.memories.staged)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Container, Mapping
 from datetime import datetime
 from itertools import islice
-from typing import cast
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.keys import key_maker, next_key
@@ -18,7 +17,7 @@ from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import is_nullable, main_type
+from mcp_sim.types.json_schema.shapes import in_list, is_nullable, main_type
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.views import find_key
 
@@ -90,7 +89,7 @@ def _has_dangling_link(entity: Entity, view: View, given: Record) -> bool:
     """Whether a written link refers to a missing record."""
     for name, value in given.items():
         link = entity.fields[name].link if name in entity.fields else None
-        keys = cast("list[Json]", value) if isinstance(value, list) else [value]
+        keys = in_list(value)
         if link is not None and any(key is not None and find_key(view, link, key) is None for key in keys):
             return True
     return False

@@ -27,7 +27,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.satisfiability import NoInstance, canonical_form
-from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, required, types_of
+from mcp_sim.types.json_schema.shapes import as_list, as_object, in_list, items, properties, required, types_of
 from mcp_sim.types.json_schema.validation import RESULT_FORMATS, Validator
 from mcp_sim.types.json_values import NOWHERE, decode_strict
 from mcp_sim.types.lexicon.english import snake
@@ -108,7 +108,7 @@ class Shaped:
 
     def _list(self, way: Record, value: Json, chance: Chance, moment: Moment) -> Json:
         shape = self._part("", items(way))
-        shaped = [shape(item, chance, moment) for item in (as_list(value) if isinstance(value, list) else [value])]
+        shaped = [shape(item, chance, moment) for item in in_list(value)]
         return ABSENT if ABSENT in shaped else shaped
 
     def _text(self, way: Record, value: Json, _chance: Chance, _moment: Moment) -> Json:

@@ -14,7 +14,7 @@ from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.uniqueness import with_number
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.types import Key, Record, View
+from mcp_sim.types import Key, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.shapes import main_type
@@ -45,7 +45,7 @@ KeyMaker: TypeAlias = Callable[[int, Chance], Key]
 
 def key_maker(entity: Entity) -> KeyMaker:
     """Return the function that makes the keys of an entity."""
-    like, schema = _example(entity), _schema(entity)
+    like, schema = _example(entity), entity.schema_of(entity.key)
     if isinstance(like, int):
         return lambda index, _chance: like + index
     if isinstance(like, str):
@@ -88,7 +88,7 @@ def key_of_copy(entity: Entity, source: Key, view: View) -> Key | None:
     if entity.key_like is not None or not isinstance(source, str) or _UUID.fullmatch(source) is not None:
         return None
     folder, slash, name = source.rpartition("/")
-    allows = validity_test(_schema(entity))
+    allows = validity_test(entity.schema_of(entity.key))
     numbers = ("", *(f"{number}_" for number in range(2, MAX_TRIES)))
     candidates = (f"{folder}{slash}copy_{number}of_{name}" for number in numbers)
     return next((key for key in candidates if allows(key) and not is_used(view, entity.name, key)), None)
@@ -99,7 +99,7 @@ def _new_by_number(key: Key, entity: Entity, view: View) -> Key:
     numbers = range(view.count(entity.name) + 1, view.count(entity.name) + MAX_NUMBERED)
     if isinstance(key, int):
         return next(key + number for number in numbers if not is_used(view, entity.name, key + number))
-    stem, allows = re.sub(r"-\d+$", "", key), validity_test(_schema(entity))
+    stem, allows = re.sub(r"-\d+$", "", key), validity_test(entity.schema_of(entity.key))
     valid = filter(None, (with_number(stem, number, allows) for number in numbers))
     others = (f"{stem}-{number}" for number in numbers)
     return next(candidate for candidate in chain(valid, others) if not is_used(view, entity.name, candidate))
@@ -122,7 +122,7 @@ def initial_keys(entity: Entity, wanted: int, given: Container[Key], seed: int) 
 
 def _drawn_keys(entity: Entity, keys: KeyMaker, wanted: int, given: Container[Key], seed: int) -> dict[Key, None]:
     """Draw distinct keys. One that is drawn again and again gets a number."""
-    drawn_keys, allows, numbers = dict[Key, None](), validity_test(_schema(entity)), dict[str, int]()
+    drawn_keys, allows, numbers = dict[Key, None](), validity_test(entity.schema_of(entity.key)), dict[str, int]()
     for index in count():
         if len(drawn_keys) >= wanted or index > MAX_TRIES + 2 * len(drawn_keys):
             break
@@ -139,16 +139,12 @@ def _drawn_keys(entity: Entity, keys: KeyMaker, wanted: int, given: Container[Ke
     return drawn_keys
 
 
-def _schema(entity: Entity) -> Record:
-    return entity.fields[entity.key].schema if entity.key in entity.fields else {}
-
-
 def _example(entity: Entity) -> Key | None:
     """Return the example of a key, unless the schema does not allow what follows it: `bank_a-1` after `bank_a`."""
     like = entity.key_like
     if not isinstance(like, str) or _is_random(like) or _NUMBERED.fullmatch(like) is not None:
         return like
-    return like if validity_test(_schema(entity))(f"{like}-1") else None
+    return like if validity_test(entity.schema_of(entity.key))(f"{like}-1") else None
 
 
 def _numbered(like: str) -> KeyMaker:

@@ -17,7 +17,7 @@ from mcp_sim.generate.links import repeated_value
 from mcp_sim.generate.numbers import unit_of
 from mcp_sim.generate.time_fields import Moment, time_formatter, time_meaning
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.types import Json, Key, Record, Turn, View
+from mcp_sim.types import Change, Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, is_nullable, main_type
 from mcp_sim.types.json_values import NOWHERE
@@ -57,6 +57,11 @@ def generate_record(turn: Turn, entity: Entity, key: Key, invent: Invent, known:
         _repeat(turn.view, record, entity, given)
     _settle(record, entity, given)
     return {name: record[name] for name in dict.fromkeys((*entity.fields, *record)) if name in record}
+
+
+def generated_put(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record | None = None) -> Change:
+    """Return the change that adds the generated record of a key."""
+    return Change("put", entity.name, key, generate_record(turn, entity, key, invent, known), expected=0)
 
 
 def _repeat(view: View, record: Record, entity: Entity, given: Container[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from mcp_sim.types import Json, Key
-from mcp_sim.types.json_values import canonical, is_number, leaves
+from mcp_sim.types.json_values import canonical, is_key, is_number, leaves
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!\w-)\d+(?:\.\d+)?(?!\w|\.\d)")
 """A number in a text such as an SQL statement, outside names, dates and versions."""
@@ -28,7 +28,7 @@ class GivenValues:
         self._texts = {text for value in scalars if isinstance(value, str) and (text := _plain(value))}
         self._others = {canonical(value) for value in scalars if value is None or isinstance(value, bool)}
         self._wholes = {canonical(value) for value in arguments.values() if isinstance(value, dict | list)}
-        self._keys = {value for value in scalars if isinstance(value, str | int) and not isinstance(value, bool)}
+        self._keys = {value for value in scalars if is_key(value)}
         self._numbers = {float(value) for value in scalars if is_number(value) and abs(value) < 1e300}
         for text in self._texts:
             self._numbers.update(map(float, _NUMBER.findall(text)))

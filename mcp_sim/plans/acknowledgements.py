@@ -10,12 +10,13 @@ from mcp_sim.plans.infer.arguments import OPTIONS
 from mcp_sim.plans.infer.names import last_segment, parse_noun_phrase
 from mcp_sim.plans.infer.verbs import PHRASES, RECORDLESS_VERBS, classify_verb, find_described_verb, is_verb
 from mcp_sim.types import Json, Record
-from mcp_sim.types.lexicon.english import participle, plural, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import participle, plural, snake, words
+from mcp_sim.types.lexicon.terms import terms
 
 Acknowledge: TypeAlias = Callable[[Record], str]
 
 _PLAINER = {"get": "retrieve", "init": "initialize", "lookup": "look_up", "exec": "execute", "calc": "calculate"}
-_CONFIDENTIAL = vocabulary("password passphrase passwd secret token credential credentials otp pin")
+_CONFIDENTIAL = terms("arguments.confidential")
 _LONGEST = 60
 """The largest number of characters of a repeated value."""
 

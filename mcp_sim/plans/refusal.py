@@ -8,7 +8,7 @@ from itertools import islice
 from mcp_sim.types import Json, Key, Observation, Record, Tool, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.errors import did_you_mean
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import as_text, encode
 
 _SHOWN = 10
 """The most alternatives that a message lists. An agent chooses among a few; a table may have thousands."""
@@ -89,4 +89,4 @@ def sentence_of(failure: Observation) -> str:
     """Return the message of a failure, as part of another result."""
     body = failure.body
     value: Json = getattr(body, "value", None) if not hasattr(body, "message") else getattr(body, "message", "")
-    return value if isinstance(value, str) else encode(value).decode()
+    return as_text(value)

@@ -14,7 +14,7 @@ from mcp_sim.types.errors import CRASH_CODE
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
-from mcp_sim.types.json_values import encode, well_formed
+from mcp_sim.types.json_values import as_text, encode, is_key, well_formed
 from mcp_sim.types.surface import RESOURCE_NOT_FOUND
 
 Contents: TypeAlias = Record | RpcError | None
@@ -109,7 +109,7 @@ def contents_of(value: Any) -> Contents:
             return RpcError(value.code, value.message, plain(value.data))
         case Refused():
             message = plain(value.value)
-            return RpcError(RESOURCE_NOT_FOUND, message if isinstance(message, str) else encode(message).decode())
+            return RpcError(RESOURCE_NOT_FOUND, as_text(message))
         case bytes():
             return {"blob": b64encode(value).decode()}
         case str():
@@ -240,7 +240,7 @@ def _plain(value: Any) -> Json:
 
 
 def _name(name: Any) -> str:
-    if isinstance(name, str | int) and not isinstance(name, bool):
+    if is_key(name):
         return str(_number_or_text(name))
     raise _NoJson
 
@@ -265,7 +265,7 @@ def _complaint(value: Any, path: str) -> str:
     match value:
         case dict():
             fields = [*_items(value)]
-            names = (f"a key of {place} is a {_kind(name)}, not a text" for name, _ in fields if not _is_name(name))
+            names = (f"a key of {place} is a {_kind(name)}, not a text" for name, _ in fields if not is_key(name))
             return next(names, "") or _first_complaint((item, f"{path}.{name}") for name, item in fields)
         case list() | tuple():
             return _first_complaint((item, f"{path}[{at}]") for at, item in enumerate(cast("list[Any]", value)))
@@ -279,10 +279,6 @@ def _complaint(value: Any, path: str) -> str:
 
 def _first_complaint(parts: Iterable[tuple[Any, str]]) -> str:
     return next((problem for inner, path in parts if (problem := _complaint(inner, path))), "")
-
-
-def _is_name(name: Any) -> bool:
-    return isinstance(name, str | int) and not isinstance(name, bool)
 
 
 def _kind(value: Any) -> str:

@@ -14,6 +14,7 @@ from mcp_sim.programs.writes import Writes
 from mcp_sim.types import Json, Key, Record, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import is_key
 from mcp_sim.types.views import find_key
 from mcp_sim.world.tables import comparable, comparables
 
@@ -228,7 +229,7 @@ class Table:
         return next_key(entity, self._type.keys, self._writes.view, draws)
 
     def _key(self, given: Json) -> Key:
-        if isinstance(given, str | int) and not isinstance(given, bool):
+        if is_key(given):
             return given
         name = self._type.entity.key
         raise TypeError(f"the key {name} of {self._type.name} must be a text or a whole number, not {given!r}")

@@ -32,6 +32,7 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_values import is_key
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import Program, ProgramFunction
 from mcp_sim.types.scenario import GivenRecords
@@ -411,7 +412,7 @@ def check_links(place: Place, records: Mapping[str, GivenRecords], domain: Domai
 
 def _check_row(place: Place, row: Record, entity: Entity, validators: Mapping[str, Validator], seen: set[Any]) -> None:
     key = row.get(entity.key)
-    if key is not None and not (isinstance(key, str | int) and not isinstance(key, bool)):
+    if key is not None and not is_key(key):
         place.at(entity.key).error(f"a key must be a string or a whole number, not {shown(key)}")
     elif key is not None and key in seen:
         place.at(entity.key).error(f"duplicate key: there is another {entity.name} {key!r}")

@@ -477,7 +477,7 @@ class Simulator:
 
     def _variants(self) -> list[Plan]:
         """Return the plans of all tools; of a tool with choices, the plan of each."""
-        return [variant for plan in self.scenario.domain.plans.values() for variant in plan.variants]
+        return self.scenario.domain.variants
 
     def _first_version(self, seed: int, faults: FaultSet) -> Version:
         """Return the version that worlds of this seed and with these faults begin with."""

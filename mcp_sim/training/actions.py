@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, cast
 
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.json_schema.shapes import in_list
 from mcp_sim.types.json_values import decode_strict
 
 
@@ -113,7 +114,7 @@ def _message_parts(message: Mapping[str, Any]) -> tuple[list[ToolCall], str]:
         raise Unparseable("Error: the content of the message is neither a text nor a list of blocks")
     blocks = cast("list[Any]", content) if isinstance(content, list) else []
     written: Any = message.get("tool_calls") or []
-    entries = cast("list[Any]", written) if isinstance(written, list) else [written]
+    entries = in_list(written)
     if not all(isinstance(entry, Mapping) for entry in [*entries, *blocks]):
         raise Unparseable("Error: the tool calls of the message are not a list of objects")
     calls = [*_openai_calls(entries), *_anthropic_calls(blocks)]

@@ -64,6 +64,10 @@ class Entity:
     display: tuple[str, ...] | None = None
     """Of records that only say what is shown, such as tabs: the fields that an agent sets on purpose."""
 
+    def schema_of(self, field: str) -> Record:
+        """Return the schema of a field, which allows anything if the entity does not declare the field."""
+        return self.fields[field].schema if field in self.fields else {}
+
 
 @frozen
 class Example:
@@ -125,6 +129,11 @@ class Domain:
     """
     kept: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any], compare=False, repr=False)
     """What backends keep for all their tools and worlds, each under a key of its own, since it is costly to compute."""
+
+    @property
+    def variants(self) -> list[Plan]:
+        """The plans of all tools; of tools with an argument that chooses what they do, those of the choices."""
+        return [variant for plan in self.plans.values() for variant in plan.variants]
 
     def is_counted(self, entity: str) -> bool:
         """Whether a scenario can say how many records of an entity are generated."""

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 
 from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult, Turn, render_plain_failure
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import encode, map_texts, texts_in
+from mcp_sim.types.json_values import as_text, map_texts, texts_in
 
 Form: TypeAlias = Literal["text", "json", "structured", "rpc"]
 
@@ -195,4 +195,4 @@ def fill_template(template: Json, slots: Mapping[str, Json]) -> Json:
 
 def _text(slot: re.Match[str], slots: Mapping[str, Json]) -> str:
     value = slots[slot[1]]
-    return value if isinstance(value, str) else encode(value).decode()
+    return as_text(value)

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
@@ -71,6 +71,11 @@ def encode(value: Any) -> bytes:
         return to_json(decode(json.dumps(value, separators=(",", ":"), allow_nan=False)))
 
 
+def as_text(value: Any) -> str:
+    """Return a text as it is, and any other value as JSON."""
+    return value if isinstance(value, str) else encode(value).decode()
+
+
 def indented(value: Any) -> str:
     """Return JSON as servers write it into a text: indented by 2. Halves of characters are replaced."""
     try:
@@ -120,6 +125,11 @@ def decode_strict(text: str) -> Any:
 def is_number(value: Json) -> bool:
     """Return whether a value is a number. In Python, true and false are numbers, too."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_key(value: Json) -> TypeGuard[Key]:
+    """Return whether a value can be a key of a record."""
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def has_many_values(data: bytes) -> bool:

@@ -19,7 +19,7 @@ from mcp_sim.types.error_templates import Template
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import encode, map_texts, texts_in
+from mcp_sim.types.json_values import as_text, map_texts, texts_in
 from mcp_sim.types.programs import ProgramFunction
 
 Capability: TypeAlias = Literal["elicitation", "elicitation.url", "sampling", "roots"]
@@ -189,7 +189,7 @@ def _text(match: re.Match[str], slots: Mapping[str, Json]) -> str:
         value = cast("Record", value).get(segment, UNKNOWN) if isinstance(value, Mapping) else UNKNOWN
     if value is UNKNOWN:
         return match[0]
-    return value if isinstance(value, str) else encode(value).decode()
+    return as_text(value)
 
 
 def slot_roots(template: Json) -> set[str]:

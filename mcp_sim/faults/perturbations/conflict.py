@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from mcp_sim.faults.results import ResultShape
+from mcp_sim.faults.results import ResultShape, no_effect
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.edits import Editor, value_problems
 from mcp_sim.types import Change, Json, Key, Proceed, Tool, Transition, Turn
@@ -62,7 +62,7 @@ class Conflict(Perturbation):
         shape = ResultShape.of(tool, domain)
         entity, plan = shape.entity, shape.plan
         if entity is None or plan is None or not _writes_to_one(shape):
-            return _let_through
+            return no_effect
         editor, argument = Editor(entity, self.values), plan.key or ""
 
         async def apply(turn: Turn, proceed: Proceed) -> Transition:
@@ -89,7 +89,3 @@ def _writes_to_one(shape: ResultShape) -> bool:
     """Whether the tool writes to a record that its arguments name."""
     plan = shape.plan
     return plan is not None and plan.key is not None and plan.verb not in WITHOUT_RECORD
-
-
-async def _let_through(turn: Turn, proceed: Proceed) -> Transition:
-    return turn.no_effect(await proceed(turn))

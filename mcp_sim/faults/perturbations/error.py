@@ -12,7 +12,7 @@ from pydantic import Field, field_validator, model_validator
 from mcp_sim.types import BrokenDelivery, Json, Observation, Proceed, RpcError, ToolResult, Transition, Turn
 from mcp_sim.types.error_templates import failure_kind, status_phrase, usual_wait
 from mcp_sim.types.errors import CRASH_CODE
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import as_text
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.options import Duration
 
@@ -108,7 +108,7 @@ class Error(Perturbation):
         given = {name.lower() for name in self.headers}
         headers = {name: value for name, value in {"Content-Type": kind, **retry}.items() if name.lower() not in given}
         text = self._message() if self.body is None else self.body
-        body = text if isinstance(text, str) else encode(text).decode()
+        body = as_text(text)
         return BrokenDelivery("http", self.status, {**headers, **self.headers}, body)
 
     def _message(self) -> str:

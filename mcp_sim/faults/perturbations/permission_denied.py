@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from mcp_sim.faults.results import ResultShape, proceed_twice, result_value, with_value
+from mcp_sim.faults.results import ResultShape, no_effect, proceed_twice, result_value, with_value
 from mcp_sim.plans.refusal import not_found
 from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
 from mcp_sim.types.call_matchers import argument_value, unfit_fields
@@ -92,7 +92,7 @@ class PermissionDenied(Perturbation):
             return self._seen_without
         entity = shape.entity
         if entity is None or entity.name != self.entity:
-            return _let_through
+            return no_effect
         return _Guard(self, shape, entity, dict(self._withheld(shape))).apply
 
     def conceals(self, domain: Domain, tools: Sequence[Tool], *, always: bool) -> Sequence[Concealed]:
@@ -224,7 +224,3 @@ def _record_whole(shape: ResultShape) -> Record:
     if rows is not None:
         return items(at(schema, rows))
     return at(schema, record) if record is not None else {}
-
-
-async def _let_through(turn: Turn, proceed: Proceed) -> Transition:
-    return turn.no_effect(await proceed(turn))

@@ -16,7 +16,7 @@ from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, main_type, properties, required, types_of
 from mcp_sim.types.json_schema.validation import Validator, compiled
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import as_text, encode
 from mcp_sim.types.kinds import Apply, Listing, Perturbation, Stage, perturbations
 
 Type = Literal["string", "number", "integer", "boolean"]
@@ -279,7 +279,7 @@ def _objects(schema: Json) -> Iterator[Record]:
 def _converted(value: Json, schema: Record) -> Any:
     """Return the value converted to the type of a schema; `UNTOUCHED` if that is impossible."""
     if main_type(schema) == "string":
-        return value if isinstance(value, str) else encode(value).decode()
+        return as_text(value)
     try:
         converted = json.loads(value) if isinstance(value, str) else int(value) if isinstance(value, bool) else value
     except ValueError:

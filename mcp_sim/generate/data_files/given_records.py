@@ -20,7 +20,7 @@ from mcp_sim.types.errors import Problem, did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type, types_of
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import decode_strict
+from mcp_sim.types.json_values import decode_strict, is_key
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.scenario import GivenRecords
 
@@ -231,7 +231,7 @@ def _check_keys(table: Table, entity: Entity, rows: list[Record], problems: _Tab
         key = row.get(entity.key)
         if key is None:
             continue
-        if not isinstance(key, str | int) or isinstance(key, bool):
+        if not is_key(key):
             problems.add(table, index, entity.key, f"a key must be a string or a whole number, not {shown(key)}")
         elif key in seen:
             problems.add(table, index, entity.key, f"a second {entity.name} {key!r}")

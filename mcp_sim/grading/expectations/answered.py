@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import nan
-from typing import Annotated, Any, Self, TypeAlias, cast
+from typing import Annotated, Self, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
@@ -15,6 +15,7 @@ from mcp_sim.types import Json, Step
 from mcp_sim.types.conditions import matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Unevaluable
+from mcp_sim.types.json_schema.shapes import in_list
 from mcp_sim.types.json_values import is_number
 from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.scenario import Scenario
@@ -40,10 +41,6 @@ class StateValue(BaseModel):
 Wanted: TypeAlias = str | Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True)] | StateValue
 
 
-def _listed(value: Any) -> Any:
-    return cast("Any", value) if isinstance(value, list) else [value]
-
-
 @expectations.register("answered")
 class Answered(Expectation):
     """The agent's final answer contains a text or a number, matches a regular expression, or equals a value.
@@ -55,7 +52,7 @@ class Answered(Expectation):
     Not judged if the final answer is not known. Vacuous if the value of the state is null, empty or an empty list.
     """
 
-    contains: Annotated[list[Wanted], BeforeValidator(_listed, json_schema_input_type=Wanted | list[Wanted])] = Field(
+    contains: Annotated[list[Wanted], BeforeValidator(in_list, json_schema_input_type=Wanted | list[Wanted])] = Field(
         default_factory=list[Wanted],
         description="Texts, numbers, or {state: CEL expression}; the answer contains all of them.",
         examples=["Spring order"],
@@ -140,7 +137,7 @@ def _values(wanted: Wanted, end: End) -> list[Json]:
     domain = end.scenario.domain
     condition = expression(wanted.state, table_names(domain))
     shown = condition.value(tables(end.view, domain, condition.uses), functions(end.view, domain))
-    return [value for value in _listed(shown) if value is not None and value != ""]
+    return [value for value in in_list(shown) if value is not None and value != ""]
 
 
 # the comparison -------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from mcp_sim.types.call_matchers import CallPattern, times, without_key
 from mcp_sim.types.calls import scope_of
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import canonical, decode, encode
+from mcp_sim.types.json_values import as_text, canonical, decode
 from mcp_sim.types.kinds import Difference, End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.scenario import Scenario
@@ -198,7 +198,7 @@ def told_wait(observation: Observation) -> float | None:
     wait = next(_named_waits(value), None)
     if wait is not None:
         return wait
-    match = _SENTENCE.search(value if isinstance(value, str) else encode(value).decode())
+    match = _SENTENCE.search(as_text(value))
     return None if match is None else float(match[1]) * _unit(match[2])
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Self, cast
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -15,18 +15,14 @@ from mcp_sim.types import Json, Observation, Record, RpcError, Step, ToolResult
 from mcp_sim.types.conditions import Matcher, where_test
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_schema.shapes import in_list
 from mcp_sim.types.json_values import objects_in
 from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.options import MatcherSource
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.types.tools import data_in
 
-
-def _listed(value: Any) -> Any:
-    return cast("Any", value) if isinstance(value, list) else [value]
-
-
-Texts = Annotated[list[str], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
+Texts = Annotated[list[str], BeforeValidator(in_list, json_schema_input_type=str | list[str])]
 
 
 @expectations.register("probe")

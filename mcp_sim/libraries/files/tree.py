@@ -20,7 +20,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import as_text
 from mcp_sim.types.lexicon.english import snake
 
 FILE, DIRECTORY = "file", "directory"
@@ -350,7 +350,7 @@ def _entries(value: Json, name: str = "", folder: str = "") -> Iterator[tuple[st
         path, body = normalize(join(folder, key or "")), as_object(node)
         if not isinstance(node, dict):
             is_directory = key.endswith("/") or snake(name).startswith(("director", "folder"))
-            yield path, None if is_directory else {"content": "" if named or node is None else _plain(node)}
+            yield path, None if is_directory else {"content": "" if named or node is None else as_text(node)}
         elif (content := _content(body)) is not None:
             times = {field: body[field] for field in ("created_at", "modified_at") if field in body}
             yield path, {"content": content, **times}
@@ -378,10 +378,6 @@ def _kind(body: Record) -> str:
 def _text(value: Json, names: Sequence[str]) -> str:
     body = as_object(value)
     return next((body[name] for name in names if isinstance(body.get(name), str)), "")
-
-
-def _plain(value: Json) -> str:
-    return value if isinstance(value, str) else encode(value).decode()
 
 
 def _looks_like_files(state: Json) -> bool:

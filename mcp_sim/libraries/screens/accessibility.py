@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from mcp_sim.libraries.screens.dom import Element
-from mcp_sim.libraries.screens.forms import Form, is_disabled, option_value, parsed_integer, squeezed
+from mcp_sim.libraries.screens.forms import Form, is_disabled, parsed_integer, squeezed
 from mcp_sim.libraries.screens.naming import BOXES, Naming, is_hidden, is_plain_inline
 
 _KEPT_EMPTY = (BOXES - {"img"}) | {"col", "colgroup", "hr", "li", "td", "th", "br"}
@@ -184,7 +184,7 @@ class Tree(Naming):
         yield from _level(element, role)
         if role == "button" and element.get("aria-pressed") in ("true", "mixed"):
             yield "pressed" if element.get("aria-pressed") == "true" else "pressed=mixed"
-        is_chosen = element.tag == "option" and self._is_selected(element)
+        is_chosen = element.tag == "option" and self._form.is_chosen(element)
         if is_chosen or (role in _SELECTED and element.tag != "option" and element.get("aria-selected") == "true"):
             yield "selected"
 
@@ -194,11 +194,6 @@ class Tree(Naming):
             checked = "true" if self._form.value(element) else ""
         if checked in ("mixed", "true"):
             yield "checked=mixed" if checked == "mixed" else "checked"
-
-    def _is_selected(self, option: Element) -> bool:
-        select = option.closest("select")
-        value = None if select is None else self._form.value(select)
-        return option_value(option) in (value if isinstance(value, list) else [value])
 
 
 def _level(element: Element, role: str) -> Iterator[str]:

@@ -15,7 +15,6 @@ from mcp_sim.libraries.screens.forms import (
     is_disabled,
     is_text_control,
     is_well_formed,
-    option_value,
     parsed_integer,
     squeezed,
 )
@@ -348,16 +347,11 @@ class _Printer(Naming):
             yield f"pressed={element.get('aria-pressed')!r}"
         if element.tag == "option":
             if not is_disabled(element):
-                yield f"selected={self._is_chosen(element)}"
+                yield f"selected={self._form.is_chosen(element)}"
         elif role in _SELECTED and element.get("aria-selected") in ("true", "false"):
             yield f"selected={element.get('aria-selected') == 'true'}"
         if role in ("dialog", "alertdialog"):
             yield f"modal={element.get('aria-modal') == 'true'}"
-
-    def _is_chosen(self, option: Element) -> bool:
-        select = option.closest("select")
-        value = None if select is None else self._form.value(select)
-        return option_value(option) in (value if isinstance(value, list) else [value])
 
     def _limits(self, element: Element, role: str) -> tuple[float, float]:
         usual = {"slider": 100.0, "meter": 1.0, "progressbar": 1.0}.get(role, 0.0)
@@ -370,7 +364,7 @@ class _Printer(Naming):
             given = self._form.value(element) if element.tag == "input" else element.get("value")
             return _float32(str(given or element.get("aria-valuenow")), 0.0)
         if element.tag == "select":
-            chosen = [option for option in element.walk() if option.tag == "option" and self._is_chosen(option)]
+            chosen = [option for option in element.walk() if option.tag == "option" and self._form.is_chosen(option)]
             return squeezed(chosen[0].text) if role == "combobox" and chosen else None
         if element.tag == "input" and element.get("type") == "file":
             names = [str(path).rpartition("/")[2] for path in as_list(self._form.value(element))]

@@ -8,10 +8,10 @@ from datetime import date
 from functools import cached_property
 from math import ceil, floor, inf, isfinite
 from pathlib import PurePosixPath
-from typing import cast
 
 from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.types import Json
+from mcp_sim.types.json_schema.shapes import in_list
 
 CONTROLS = ("input", "select", "textarea")
 BUTTONS = frozenset({"submit", "image", "button", "reset"})
@@ -73,6 +73,11 @@ class Form:
         if kind == "file":
             return []
         return str(_range_value(control)) if kind == "range" else _given_text(control, kind)
+
+    def is_chosen(self, option: Element) -> bool:
+        """Return whether an option of a list is chosen."""
+        select = option.closest("select")
+        return option_value(option) in in_list(None if select is None else self.value(select))
 
     def set(self, control: Element, value: Json) -> None:
         """Enter a value, as much as fits. A radio button that is chosen turns off the others of its name."""
@@ -147,7 +152,7 @@ class Form:
 
     def _sent_values(self, control: Element) -> list[str]:
         value = self.value(control)
-        values = cast("list[Json]", value) if isinstance(value, list) else [value]
+        values = in_list(value)
         if control.get("type") == "file":
             return [PurePosixPath(str(path)).name for path in values] or [""]
         if control.tag == "select":

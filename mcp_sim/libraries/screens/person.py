@@ -118,7 +118,7 @@ def _entered(element: Element, form: Form) -> dict[str, str]:
         case "details":
             shown = {"open": ""} if form.values.get(str(element.place), element.has("open")) else {}
         case "option":
-            shown = {"value": option_value(element), **({"selected": ""} if _is_chosen(element, form) else {})}
+            shown = {"value": option_value(element), **({"selected": ""} if form.is_chosen(element) else {})}
         case "meter" | "progress":
             shown = {"value": element.get("value")}
         case "input" if kind in ("checkbox", "radio"):
@@ -130,9 +130,3 @@ def _entered(element: Element, form: Form) -> dict[str, str]:
         case _:
             shown = {}
     return shown
-
-
-def _is_chosen(option: Element, form: Form) -> bool:
-    select = option.closest("select")
-    value = None if select is None else form.value(select)
-    return option_value(option) in (value if isinstance(value, list) else [value])

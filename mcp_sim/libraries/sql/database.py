@@ -20,6 +20,7 @@ from mcp_sim.libraries.sql.tables import ROWID, from_sql, quoted, read_given_tab
 from mcp_sim.libraries.store import Store
 from mcp_sim.types import Json, Key, Record, View
 from mcp_sim.types.json_schema.shapes import as_list, as_object, type_name
+from mcp_sim.types.json_values import is_key
 
 SCHEMA = "sql_table"
 """The table of the statements that created the tables."""
@@ -255,7 +256,7 @@ class Database:
         key: Json = record[copy.key]
         if was is not None and str(was) == str(key):
             return was, {**record, copy.key: was}
-        if not isinstance(key, str | int) or isinstance(key, bool):
+        if not is_key(key):
             raise SqlError(f"{copy.key} names the row: it must be a text or a whole number, not {key}", "constraint")
         return key, record
 

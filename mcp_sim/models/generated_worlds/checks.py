@@ -12,7 +12,7 @@ from mcp_sim.generate.uniqueness import is_unique, unique_together
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_schema.shapes import as_object, in_list
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.time_formats import parse_time
 
@@ -110,7 +110,7 @@ def _broken_links(entity: Entity, record: Record, tables: Mapping[str, Mapping[K
         known = tables.get(field.link or "")
         if known is None or value is None:
             continue
-        keys = as_list(value) if isinstance(value, list) else [value]
+        keys = in_list(value)
         yield from (f"{field.name}: there is no {field.link} {key!r}" for key in keys if key not in known)
 
 

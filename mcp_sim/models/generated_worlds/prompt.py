@@ -11,6 +11,7 @@ from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import is_key
 
 MAX_TAKEN = 80
 """How many of the values that were taken last a question lists. The newest values keep a model from repeating itself;
@@ -84,7 +85,7 @@ def _label_part(name: str, record: Record, entity: Entity, tables: Mapping[str, 
     """Return a field as a short text; for a link, the name of the linked record."""
     value: Json = record.get(name)
     link = entity.fields[name].link
-    if name == entity.key or not isinstance(value, str | int) or isinstance(value, bool):
+    if name == entity.key or not is_key(value):
         return ""
     if link is None:
         return value if isinstance(value, str) and len(value) <= MAX_LABEL // 2 else ""

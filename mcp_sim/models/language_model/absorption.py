@@ -19,8 +19,8 @@ from mcp_sim.types import Change, Json, Key, Record, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import is_nullable
-from mcp_sim.types.json_values import Path, get_part, replace_part
+from mcp_sim.types.json_schema.shapes import in_list, is_nullable
+from mcp_sim.types.json_values import Path, get_part, is_key, replace_part
 from mcp_sim.types.lexicon.english import is_past_event
 from mcp_sim.types.time_formats import parse_time, time_format
 from mcp_sim.types.views import find_key, was_written
@@ -147,17 +147,17 @@ class Absorption:
                     yield from self._dangling_link(subject, name, shown, target)
 
     def _dangling_link(self, subject: Subject, name: str, shown: Json, target: Entity) -> Iterator[Contradiction]:
-        wrong = [key for key in _listed(shown) if self._leads_nowhere(target, key)]
+        wrong = [key for key in in_list(shown) if self._leads_nowhere(target, key)]
         if not wrong:
             return
-        rest = [key for key in _listed(shown) if key not in wrong]
+        rest = [key for key in in_list(shown) if key not in wrong]
         true = rest if isinstance(shown, list) else self._true_link(subject, name, target)
         if not equal(true, shown):  # a record may keep the link to what was deleted
             problem = f"{subject.entity.name} {subject.key!r}: {name} {wrong[0]!r} is no {target.name}"
             yield Contradiction((*subject.path, name), problem, true)
 
     def _leads_nowhere(self, target: Entity, key: Json) -> bool:
-        if not isinstance(key, str | int) or isinstance(key, bool) or target.singleton or target.inside is not None:
+        if not is_key(key) or target.singleton or target.inside is not None:
             return False
         is_found = find_key(self.view, target.name, key) is not None
         return not is_found and (key == "" or is_absent(self.view, self.facts, self.domain, target, key))
@@ -260,13 +260,9 @@ class Absorption:
         return is_absent(self.view, self.facts, self.domain, entity, self._stored_key(entity, key))
 
 
-def _listed(value: Json) -> list[Json]:
-    return cast("list[Json]", value) if isinstance(value, list) else [value]
-
-
 def _keys(value: Json) -> list[Key]:
     """Return the ids in a field that links to one record or to several."""
-    return [key for key in _listed(value) if isinstance(key, str | int) and not isinstance(key, bool) and key != ""]
+    return [key for key in in_list(value) if is_key(key) and key != ""]
 
 
 def _differing(shown: Record, stored: Record) -> set[str]:

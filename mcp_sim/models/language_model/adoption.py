@@ -24,7 +24,7 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.error_templates import invalid_arguments
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import MISSING, READS, Path, get_part, replace_part, split_path, value_at
+from mcp_sim.types.json_values import MISSING, READS, Path, get_part, is_key, replace_part, split_path, value_at
 from mcp_sim.types.views import was_written
 
 MAX_ROUNDS = 5  # how often one answer is corrected, since a correction may show another contradiction
@@ -145,7 +145,7 @@ class Adoption:
 
     def _is_missing(self, entity: Entity, argument: str) -> bool:
         key = value_at(self.turn.call.arguments, argument)
-        if not isinstance(key, str | int) or isinstance(key, bool):
+        if not is_key(key):
             return False
         # A key in another form may be a second name of a record, such as a path, which the model may know.
         is_known = was_written(self.turn.view, entity.name, key) or has_usual_form(self.turn.view, entity, key)

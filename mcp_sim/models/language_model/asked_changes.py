@@ -14,7 +14,8 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_object, types_of
+from mcp_sim.types.json_schema.shapes import as_object, in_list, types_of
+from mcp_sim.types.json_values import is_key
 from mcp_sim.types.views import find_key, was_written
 
 NOTHING, UNKNOWN = "none", "unknown"
@@ -105,7 +106,7 @@ def _reported(value: Record) -> ReportedChange | None:
 
 
 def _is_key(value: Json) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+    return is_key(value) and value != ""
 
 
 def _change(reported: ReportedChange, entity: Entity, view: View, disclosure: Disclosure) -> Change | None:
@@ -146,7 +147,7 @@ def _fits(entity: Entity, name: str, value: Json, view: View) -> bool:
 
 
 def _linked_keys(value: Json) -> Iterator[Key]:
-    values: Sequence[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
+    values: Sequence[Any] = in_list(value)
     return (key for key in values if _is_key(key))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeGuard
 
 from mcp_sim.models.language_model.absorption import Contradiction
 from mcp_sim.models.language_model.fixed_facts import EMPTY, restates
@@ -14,7 +13,7 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import NOWHERE, Path, get_part, split_path, value_at
+from mcp_sim.types.json_values import NOWHERE, Path, get_part, is_key, split_path, value_at
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key, was_written
 
@@ -149,7 +148,7 @@ class CallAgreement:
         if (
             plan.verb not in ("get", "update")
             or self._given_keys(entity)
-            or not (_is_key(asked) and may_be_key(entity, asked))
+            or not (is_key(asked) and may_be_key(entity, asked))
         ):
             return None
         stored = find_key(view, entity.name, asked)
@@ -173,7 +172,7 @@ class CallAgreement:
 
     def _is_unknown(self, entity: Entity, shown: Json) -> bool:
         """Whether a shown id is certainly that of no record, so that nothing else can make it the right one."""
-        return _is_key(shown) and self.is_absent(entity, shown)
+        return is_key(shown) and self.is_absent(entity, shown)
 
     def _is_called(self, place: Path, shown: Json, key: Key) -> bool:
         """Whether the call names the record by another field, or by its id in another notation."""
@@ -187,7 +186,3 @@ class CallAgreement:
             return True
         is_known = self.entity is not None and find_key(self.turn.view, self.entity.name, key) is not None
         return not is_known and shown not in EMPTY and restates(key, shown)
-
-
-def _is_key(value: Json) -> TypeGuard[Key]:
-    return isinstance(value, str | int) and not isinstance(value, bool)

@@ -16,7 +16,7 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import NOWHERE, split_path, value_at
+from mcp_sim.types.json_values import NOWHERE, is_key, split_path, value_at
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
@@ -157,7 +157,7 @@ class Effect:
 
     def _named_key(self) -> Key | None:
         key = NOWHERE if self.plan.key is None else value_at(self.turn.call.arguments, self.plan.key)
-        return key if isinstance(key, str | int) and not isinstance(key, bool) else None
+        return key if is_key(key) else None
 
     def _plain_create(self, entity: Entity, subjects: Sequence[Subject]) -> tuple[Change, ...]:
         """Return the creation of the record that the reply shows, by the arguments of the call."""

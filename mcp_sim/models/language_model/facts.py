@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, cast
+from typing import cast
 
 from mcp_sim.models.language_model.absorption import is_closed
 from mcp_sim.models.language_model.conversation import Transcript
@@ -14,7 +14,8 @@ from mcp_sim.types import Json, Key, PastCall, Record, Turn
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_schema.shapes import in_list
+from mcp_sim.types.json_values import encode, is_key
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key, was_written
 
@@ -147,8 +148,8 @@ def _keys(arguments: Record, path: str) -> list[str | int]:
     value: Json = arguments
     for name in path.split("."):
         value = cast("Record", value).get(name) if isinstance(value, dict) else None
-    values = cast("list[Any]", value) if isinstance(value, list) else [value]
-    return [key for key in values if isinstance(key, str | int) and not isinstance(key, bool)]
+    values = in_list(value)
+    return [key for key in values if is_key(key)]
 
 
 def _events_since(turn: Turn, last: Transcript | None, disclosure: Disclosure) -> Iterator[Record]:

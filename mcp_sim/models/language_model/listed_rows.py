@@ -14,7 +14,7 @@ from mcp_sim.models.language_model.fixed_facts import EMPTY, FixedFacts, scope_o
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import NOWHERE, value_at
+from mcp_sim.types.json_values import NOWHERE, is_key, value_at
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.views import find_key
@@ -176,7 +176,7 @@ class ListedRows:
         """Return the key of a row, as the world has it."""
         entity = self.tool.entity
         key: Json = None if entity is None else as_object(row).get(entity.key)
-        if entity is None or not isinstance(key, str | int) or isinstance(key, bool):
+        if entity is None or not is_key(key):
             return None
         stored = find_key(self.facts.turn.view, entity.name, key)
         return key if stored is None else stored

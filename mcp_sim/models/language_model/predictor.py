@@ -47,7 +47,7 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import Path, encode
+from mcp_sim.types.json_values import Path, as_text
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.programs import PROGRAM
@@ -270,7 +270,7 @@ class ModelPredictor:
             shown = self._disclosure.value(view, tool.plan.entity, body.value)
             if not body.is_error:
                 return {"likely": shown}
-            return {"likely": {"isError": True, "text": shown if isinstance(shown, str) else encode(shown).decode()}}
+            return {"likely": {"isError": True, "text": as_text(shown)}}
         written = [*self._written(draft)]
         return {"written": written} if written and len(str(written)) <= MAX_DRAFT else {}
 

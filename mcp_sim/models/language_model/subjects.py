@@ -10,7 +10,7 @@ from mcp_sim.types import Change, Json, Key, Record, Tool, Turn
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import READS, Path, split_path
+from mcp_sim.types.json_values import READS, Path, is_key, split_path
 from mcp_sim.types.lexicon.english import plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Plan
@@ -152,7 +152,7 @@ def identity_of(body: Record, place: str, key_field: str | None = None) -> tuple
     own = (key_field,) if key_field is not None else ()
     for name in (*own, f"{stem}_id", f"{stem}Id", *IDS):
         key: Any = body.get(name)
-        if isinstance(key, str | int) and not isinstance(key, bool) and key != "" and snake(name) not in INDEXES:
+        if is_key(key) and key != "" and snake(name) not in INDEXES:
             return name, key
     return None
 
@@ -194,7 +194,7 @@ def scalars(value: Json) -> Iterator[Key]:
             left.extend(cast("Record", inner).values())
         elif isinstance(inner, list):
             left.extend(cast("Sequence[Any]", inner))
-        elif isinstance(inner, str | int) and not isinstance(inner, bool):
+        elif is_key(inner):
             yield inner
 
 

@@ -37,7 +37,7 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.error_templates import invalid_arguments
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import required
-from mcp_sim.types.json_values import READS, replace_part, value_at
+from mcp_sim.types.json_values import READS, is_key, replace_part, value_at
 from mcp_sim.types.kinds import Predictor, world_models
 from mcp_sim.types.plans import Plan
 
@@ -274,7 +274,7 @@ def _is_key(entity: Entity | None, field: str) -> bool:
 
 
 def _key(value: Json) -> Key | None:
-    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+    return value if is_key(value) else None
 
 
 def _forms(key: Key) -> tuple[Key, ...]:

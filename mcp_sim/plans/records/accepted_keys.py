@@ -20,7 +20,7 @@ from mcp_sim.types import Json, Key, View
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import constants, main_type, required
-from mcp_sim.types.lexicon.english import last_word, vocabulary, words
+from mcp_sim.types.lexicon.english import last_word, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
@@ -33,7 +33,7 @@ _IMPLIED = terms("nouns.implied")
 """Nouns of what exists as soon as a record is put into it or marked with it."""
 
 _IDS = frozenset({"id", "uuid", "guid"})
-_OWN = vocabulary("default inbox main me mine primary self")
+_OWN = terms("arguments.own_key")
 """Keys that stand for a record of the caller's own, whatever its id."""
 
 
@@ -50,8 +50,8 @@ def acceptance(entity: Entity, name: str, domain: Domain) -> Accept:
     is_outside_state = entity.name not in domain.specified and entity.name not in domain.unspecified
     if entity.open and (last_word(entity.name) in _IMPLIED or is_outside_state):
         return whole
-    plans = [plan for tool_plan in domain.plans.values() for plan in tool_plan.variants]
-    is_issued = any(plan.entity == entity.name and plan.verb in {"list", "search"} for plan in plans)
+    reads = (plan for plan in domain.variants if plan.verb in {"list", "search"})
+    is_issued = any(plan.entity == entity.name for plan in reads)
     if (entity.open or is_contained) and (is_plain or not (is_contained or is_issued)):
         return whole
     is_open = domain.open or is_contained
@@ -100,7 +100,7 @@ def containers_of(domain: Domain) -> Mapping[str, frozenset[str]]:
     """Return the fields with the containers of each entity that has some."""
     if containers_of not in domain.kept:
         plans = defaultdict[str, list[Plan]](list)
-        for plan in (variant for whole in domain.plans.values() for variant in whole.variants):
+        for plan in domain.variants:
             if plan.entity in domain.unspecified and plan.backend == "records" and plan.verb != "search":
                 plans[plan.entity or ""].append(plan)
         containers = {name: _shared(domain.entities[name], mine, domain) for name, mine in plans.items()}

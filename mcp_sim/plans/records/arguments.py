@@ -21,6 +21,7 @@ from mcp_sim.types.json_schema.shapes import (
     as_list,
     as_object,
     at,
+    in_list,
     items,
     main_type,
     properties,
@@ -28,7 +29,7 @@ from mcp_sim.types.json_schema.shapes import (
     takes_null,
     types_of,
 )
-from mcp_sim.types.json_values import to_integer
+from mcp_sim.types.json_values import NOWHERE, to_integer, value_at
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import last_word, snake
 from mcp_sim.types.plans import Plan
@@ -45,17 +46,10 @@ def argument(path: str) -> Fetch:
     """Return a getter for the argument at a dotted path. It returns ABSENT if the argument is not given."""
     if "." not in path:
         return lambda arguments: arguments.get(path, ABSENT)
-    parts = path.split(".")
 
     def fetch(arguments: Mapping[str, Json]) -> Json:
-        value: Json = arguments
-        if path in arguments:
-            return arguments[path]
-        for piece in parts:
-            if not isinstance(value, dict) or piece not in value:
-                return ABSENT
-            value = cast("Record", value)[piece]
-        return value
+        value = arguments[path] if path in arguments else value_at(arguments, path)
+        return ABSENT if value is NOWHERE else value
 
     return fetch
 
@@ -185,7 +179,7 @@ def assigned_values(turn: Turn, sets: Sequence[Assignment]) -> Record:
 
 def fixed_values(plan: Plan, entity: Entity) -> Callable[[Turn], Mapping[str, Json]]:
     """Return what gives the values that the tool itself implies; `{now}` is the time of the call."""
-    schemas = {name: entity.fields[name].schema if name in entity.fields else {} for name in plan.fixed}
+    schemas = {name: entity.schema_of(name) for name in plan.fixed}
     times = {name: time_formatter(name, schemas[name]) for name, value in plan.fixed.items() if value == _NOW}
     if not times:
         return lambda _turn: plan.fixed
@@ -229,7 +223,7 @@ def resolve_links(turn: Turn, tool: Tool, links: Sequence[Link], values: Record)
         value: Json = values.get(link.field)
         if value is None:
             continue
-        named = cast("list[Json]", value) if isinstance(value, list) else [value]
+        named = in_list(value)
         keys = [find_key(turn.view, link.target.name, item) for item in named]
         unknown: list[Json] = [item for item, key in zip(named, keys, strict=True) if key is None]
         if link.is_guessed:  # those that were deleted are known

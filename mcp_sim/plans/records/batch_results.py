@@ -20,26 +20,17 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     types_of,
 )
-from mcp_sim.types.lexicon.english import last_word, snake, vocabulary
+from mcp_sim.types.lexicon.english import last_word, snake
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 
-FAILURES = vocabulary(
-    "errors failed failures not_found notfound skipped rejected invalid missing failed_items unprocessed failed_ids"
-)
+FAILURES = terms("batches.failures")
 """Names of places that hold the failed items."""
 
-_HOLDERS = vocabulary("record data item object result value")
-_WHY = vocabulary("error message reason detail details error_message why text description")
-_OUTCOMES = vocabulary("status result outcome state")
-_WORKED = vocabulary("success ok succeeded successful")
-_PLACES = vocabulary("index item position item_index")
-_DONE_COUNTS = vocabulary(
-    "created updated deleted removed succeeded success_count created_count updated_count deleted_count removed_count "
-    "succeeded_count successful processed count total affected inserted inserted_count added added_count"
-)
-_FAILED_COUNTS = vocabulary("failed failed_count failure_count failures error_count errors_count errors skipped "
-                            "skipped_count")  # fmt: skip
-_ALL_COUNTS = vocabulary("requested total_requested submitted received")
+_HOLDERS, _WHY, _OUTCOMES = terms("batches.holder"), terms("batches.reason"), terms("batches.outcome")
+_WORKED, _PLACES = terms("batches.worked"), terms("batches.place")
+_DONE_COUNTS, _FAILED_COUNTS = terms("batches.done_count"), terms("batches.failed_count")
+_ALL_COUNTS = terms("batches.whole_count")
 _GOOD = ("success", "succeeded", "ok", "created", "updated", "deleted", "done", "completed")
 _BAD = ("error", "failed", "failure", "not_found", "rejected", "skipped")
 

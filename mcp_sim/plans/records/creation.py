@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from mcp_sim.generate.defaults import MOST_LINK_CANDIDATES, generated_fields, record_maker
 from mcp_sim.generate.keys import key_maker, key_of_copy, next_key
-from mcp_sim.generate.missing_records import generate_record
+from mcp_sim.generate.missing_records import generated_put
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.uniqueness import is_name, is_unique
@@ -27,6 +27,7 @@ from mcp_sim.types.json_schema.shapes import (
     as_list,
     as_object,
     constants,
+    in_list,
     is_nullable,
     is_rows,
     items,
@@ -34,7 +35,7 @@ from mcp_sim.types.json_schema.shapes import (
     properties,
     property_of,
 )
-from mcp_sim.types.json_values import as_key, nest_paths
+from mcp_sim.types.json_values import as_key, is_key, nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import last_word, singular, snake
 from mcp_sim.types.plans import Plan
@@ -213,8 +214,7 @@ def linked_records(entity: Entity, domain: Domain) -> Complete:
     They are created while there are no records that a required link can refer to. So are those which a call names,
     where only a name suggests the link and nothing specifies the records.
     """
-    plans = [plan for tool_plan in domain.plans.values() for plan in tool_plan.variants]
-    created = {plan.entity for plan in plans if plan.verb == "create"} | domain.given
+    created = {plan.entity for plan in domain.variants if plan.verb == "create"} | domain.given
     links = [field for field in entity.fields.values() if field.required and field.is_single_link]
     targets = {link.name: domain.entities.get(link.link or "") for link in links if not is_nullable(link.schema)}
     free = {
@@ -237,7 +237,7 @@ def linked_records(entity: Entity, domain: Domain) -> Complete:
                 continue
             key = next_key(target, keys, turn.view, turn.draws)
             values[name] = key
-            puts.append(Change("put", target.name, key, generate_record(turn, target, key, invent), expected=0))
+            puts.append(generated_put(turn, target, key, invent))
         return puts
 
     return complete if free or named else lambda _turn, _invent, _values: []
@@ -256,14 +256,14 @@ def _named(turn: Turn, invent: Invent, target: Entity, value: Json) -> Iterator[
 
     Deleted ones are not created again, nor those whose keys have another form.
     """
-    schema = target.fields[target.key].schema if target.key in target.fields else {}
-    for item in as_list(value) if isinstance(value, list) else [value]:
+    schema = target.schema_of(target.key)
+    for item in in_list(value):
         known = {name: inner for name, inner in as_object(item).items() if name in target.fields}
         key: Json = known.get(target.key) if isinstance(item, dict) else item
-        is_key = isinstance(key, str | int) and not isinstance(key, bool) and validity_test(schema)(key)
-        if is_key and find_key(turn.view, target.name, key) is None and not turn.view.version(target.name, key):
-            record = generate_record(turn, target, key, invent, known)
-            yield Change("put", target.name, key, record, expected=0)
+        if not is_key(key) or not validity_test(schema)(key):
+            continue
+        if find_key(turn.view, target.name, key) is None and not turn.view.version(target.name, key):
+            yield generated_put(turn, target, key, invent, known)
 
 
 def _shared(entity: Entity, domain: Domain) -> Iterator[_Shared]:

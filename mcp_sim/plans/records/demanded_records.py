@@ -11,7 +11,14 @@ from functools import reduce
 from typing import TypeAlias
 
 from mcp_sim.generate.keys import key_maker, next_key
-from mcp_sim.generate.missing_records import MOST_CANDIDATES, extent, generate_record, limited_value, text_fields
+from mcp_sim.generate.missing_records import (
+    MOST_CANDIDATES,
+    extent,
+    generate_record,
+    generated_put,
+    limited_value,
+    text_fields,
+)
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.titles import titles_about
@@ -81,9 +88,7 @@ class Demand:
         self._within = containers_of(domain).get(entity.name, frozenset())
         self._containers = container_arguments(plan, entity, domain)
         self._parents = _parents(plan, entity, domain)
-        plans = [
-            variant for whole in domain.plans.values() for variant in whole.variants if variant.entity == entity.name
-        ]
+        plans = [variant for variant in domain.variants if variant.entity == entity.name]
         self._is_created = any(read.verb == "create" for read in plans)
         self._is_whole = plan.verb == "list" and not required(tool.input_schema)
         self._is_declared = any(domain.tools[read.tool].output_schema is not None for read in plans)
@@ -258,8 +263,7 @@ def _missing_parents(turn: Turn, entity: Entity, wanted: Wanted, domain: Domain,
             continue
         if not isinstance(value, str | int) or not acceptance(target, name, domain)(turn.view, value):
             return None
-        record = generate_record(turn, target, value, invent, {})
-        changes.append(Change("put", target.name, value, record, expected=0))
+        changes.append(generated_put(turn, target, value, invent))
     return changes
 
 

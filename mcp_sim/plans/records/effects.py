@@ -17,16 +17,17 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, required, types_of
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.english import last_word, plural, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import last_word, plural, snake, words
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 
 Write: TypeAlias = Callable[[Turn, Invent], "Effect | Observation"]
 
 
-_FINAL = vocabulary("cancelled canceled void voided refunded merged deleted expired")
+_FINAL = terms("states.left_by_restart")
 """States that only a restart leaves."""
 
-_RESTARTS = vocabulary("open active draft pending new enabled restored reopened todo")
+_RESTARTS = terms("states.restarting")
 
 
 @dataclass(slots=True)

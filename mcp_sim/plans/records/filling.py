@@ -34,7 +34,8 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     takes_null,
 )
-from mcp_sim.types.lexicon.english import last_word, plural, snake, vocabulary, words
+from mcp_sim.types.lexicon.english import last_word, plural, snake, words
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Envelope, Plan
 
 _MANY = frozenset({"list", "search"})
@@ -42,12 +43,8 @@ _EARLIER = re.compile(r"(?:previous|prior|former|old)_(.+)")
 """Properties of an update's result with a value before it."""
 _LATER = re.compile(r"(?:remaining|new|updated)_(.+)|(.+)_(?:left|remaining)")
 """Properties of an update's result with a value after it."""
-_CONFIRMATIONS = frozenset({"message", "msg", "confirmation"})
-_TRUE = vocabulary("success ok successful deleted removed updated created acknowledged found")
-_NOTHING = frozenset({"error", "errors", "warning", "warnings"})
-_MESSAGES = frozenset(
-    {"message", "result", "text", "output", "content", "detail", "details", "summary", "confirmation"}
-)
+_CONFIRMATIONS, _MESSAGES = terms("results.confirmation"), terms("results.sentence")
+_TRUE, _NOTHING = terms("results.true"), terms("results.nothing")
 
 
 class Filler:

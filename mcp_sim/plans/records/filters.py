@@ -15,9 +15,10 @@ from mcp_sim.types import COMPARISONS, Bound, Json, Key, Record, Tool, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, at, constants, items, main_type
+from mcp_sim.types.json_schema.shapes import as_list, at, constants, in_list, items, main_type
 from mcp_sim.types.json_values import NOWHERE, value_at
-from mcp_sim.types.lexicon.english import snake, vocabulary
+from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Filter, Plan
 from mcp_sim.types.time_formats import seconds_of, time_format
 from mcp_sim.world.tables import lowered
@@ -42,7 +43,7 @@ _WORD = re.compile(r"[^\s\"'(),;]+")
 _SIGNS = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}
 
 PART_OF_TIME = re.compile(r"\d{4}(-\d\d)?")
-ANY = vocabulary("all any both everything")
+ANY = terms("arguments.unfiltered")
 """Choices of an argument that filter nothing."""
 
 
@@ -55,7 +56,7 @@ def test_maker(rule: Filter) -> Callable[[Json], Test]:
     """Return a function that makes the test of a filter for the given value."""
     field = rule.field
     if rule.op == "in":
-        return lambda wanted: _any_of(field, as_list(wanted) if isinstance(wanted, list) else [wanted])
+        return lambda wanted: _any_of(field, in_list(wanted))
     if rule.op == "contains":
         return lambda wanted: _containing(field, wanted)
     if rule.op == "equals":
@@ -78,7 +79,7 @@ def _any_of(field: str, wanted: list[Json]) -> Test:
 
 def _containing(field: str, wanted: Json) -> Test:
     """Return a test that a list contains all wanted values, or a text the wanted text, ignoring case."""
-    parts = as_list(wanted) if isinstance(wanted, list) else [wanted]
+    parts = in_list(wanted)
     lowered = [str(inner).lower() for inner in parts]
 
     def test(record: Record) -> bool:
@@ -92,7 +93,7 @@ def _containing(field: str, wanted: Json) -> Test:
 
 def time_prefix_test(entity: Entity, field: str, wanted: Json) -> Test | None:
     """Return the test of a time that is given as a year or month, or None for other values."""
-    schema = entity.fields[field].schema if field in entity.fields else {}
+    schema = entity.schema_of(field)
     if not isinstance(wanted, str) or not PART_OF_TIME.fullmatch(wanted) or time_meaning(field, schema) is None:
         return None
     return lambda record: str(record.get(field) or "").startswith(wanted)
@@ -100,7 +101,7 @@ def time_prefix_test(entity: Entity, field: str, wanted: Json) -> Test | None:
 
 def bound_of(rule: Filter, entity: Entity, wanted: Json) -> Bound | None:
     """Return the bound that an argument sets for numbers or times, or None if it sets none."""
-    schema = entity.fields[rule.field].schema if rule.field in entity.fields else {}
+    schema = entity.schema_of(rule.field)
     op = rule.op
     if op not in COMPARISONS:
         return None
@@ -131,8 +132,7 @@ def _text_test(words: Sequence[str], unwanted: Sequence[str], text_of: TextOf) -
 
 def sets_any_field(domain: Domain, entity: str) -> bool:
     """Return whether tools write fields of an entity that no schema declares."""
-    plans = (plan for tool_plan in domain.plans.values() for plan in tool_plan.variants)
-    return any(plan.entity == entity and "*" in plan.sets.values() for plan in plans)
+    return any(plan.entity == entity and "*" in plan.sets.values() for plan in domain.variants)
 
 
 class AllRows(Sequence[Row]):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from mcp_sim.generate.missing_records import generate_record
+from mcp_sim.generate.missing_records import generated_put
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.plans.records.accepted_keys import Accept, acceptance, containers_of, may_exist
 from mcp_sim.plans.records.arguments import Link, argument, links_of
@@ -65,8 +65,7 @@ def _with_named_record(answer: Answer, plan: Plan, entity: Entity, domain: Domai
         key = fetch(turn.call.arguments)
         if not isinstance(key, str | int) or not accepts(turn.view, key) or demand.is_to_come(turn, key):
             return answer(turn, invent)
-        record = generate_record(turn, whole, key, invent, _given_fields(entity, turn.call.arguments))
-        put = Change("put", entity.name, key, record, expected=0)
+        put = generated_put(turn, whole, key, invent, _given_fields(entity, turn.call.arguments))
         return _pinned(answer, turn, invent, demand.population(turn, invent, put))
 
     return invented
@@ -83,7 +82,7 @@ def _with_updated_record(answer: Answer, plan: Plan, entity: Entity, domain: Dom
             return answer(turn, invent)
         addressed: dict[str, Json] = {field: fetch(turn.call.arguments) for field, fetch in equal.items()}
         known = {field: value for field, value in addressed.items() if value is not ABSENT}
-        put = Change("put", entity.name, key, generate_record(turn, entity, key, invent, known), expected=0)
+        put = generated_put(turn, entity, key, invent, known)
         transition = answer(turn.after([put]), invent)
         mine = [replace(change, expected=0) if change.key == key else change for change in transition.changes]
         if transition.observation.ok and all(change.key != key for change in mine):  # the call sets nothing
@@ -111,8 +110,7 @@ def _with_linked_records(answer: Answer, plan: Plan, entity: Entity, domain: Dom
             for key in dict.fromkeys(key for key in as_list(value) or [value] if isinstance(key, str | int)):
                 if accepts(turn.view, key):
                     known = {name: held for name, held in turn.call.arguments.items() if name in containers}
-                    record = generate_record(turn, replace(target, open=True), key, invent, known)
-                    absorbed.append(Change("put", target.name, key, record, expected=0))
+                    absorbed.append(generated_put(turn, replace(target, open=True), key, invent, known))
         return _pinned(answer, turn, invent, new_once(absorbed)) if absorbed else answer(turn, invent)
 
     return invented if links else answer

@@ -26,11 +26,12 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     takes_null,
 )
-from mcp_sim.types.lexicon.english import last_word, snake, vocabulary
+from mcp_sim.types.lexicon.english import last_word, snake
+from mcp_sim.types.lexicon.terms import terms
 
 Show: TypeAlias = Callable[[Record], Json]
 
-SECRETS = vocabulary("password password_hash hashed_password passwd passphrase")
+SECRETS = terms("fields.secret")
 """Names of fields that no result shows."""
 
 
@@ -139,7 +140,7 @@ def _partial(record: Record, lacking: Mapping[str, Callable[[Record], Json]]) ->
 
 def _missing_value(entity: Entity, name: str, schema: Record, needed: bool) -> Callable[[Record], Json]:
     """Return the substitute for a missing field: the key, nothing, null, or if required a fixed generated value."""
-    if is_alias_of_key(entity, name) and main_type(schema) in {_kind(entity), ""}:
+    if is_alias_of_key(entity, name) and main_type(schema) in {main_type(entity.schema_of(entity.key)), ""}:
         return lambda record: record.get(entity.key, ABSENT)
     if not needed:
         return lambda _record: ABSENT
@@ -154,10 +155,6 @@ def is_alias_of_key(entity: Entity, name: str) -> bool:
     ending = last_word(entity.key)
     ids = {ending, f"{entity.name}_{ending}", f"{entity.name.rpartition('_')[2]}_{ending}"}
     return name != entity.key and {snake(name), snake(entity.key)} <= ids
-
-
-def _kind(entity: Entity) -> str:
-    return main_type(entity.fields[entity.key].schema) if entity.key in entity.fields else ""
 
 
 def _scalar(entity: Entity, schema: Record) -> Show:

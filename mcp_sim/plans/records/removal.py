@@ -160,9 +160,8 @@ def dependants(domain: Domain, entity: str) -> Dependants:
     declares the records of an entity, all that cannot be without them go along: what is only generated forbids nothing.
     Nor does a link that is guessed, where a spec declares the entity and a scenario says nothing of its records.
     """
-    plans = [plan for whole in domain.plans.values() for plan in whole.variants]
-    changed = {plan.entity for plan in plans if plan.verb in _CHANGING}
-    creates = [plan for plan in plans if plan.verb == "create"]
+    changed = {plan.entity for plan in domain.variants if plan.verb in _CHANGING}
+    creates = [plan for plan in domain.variants if plan.verb == "create"]
     referrers, pending = dict[str, Sequence[Referrer]](), [entity]
     while pending:
         name = pending.pop()

@@ -22,7 +22,8 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, required
 from mcp_sim.types.json_values import canonical
-from mcp_sim.types.lexicon.english import snake, vocabulary, words
+from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.time_formats import example_of, parse_time, seconds_of, time_format
 
@@ -30,8 +31,7 @@ Select: TypeAlias = Callable[[Turn], "Page | Observation"]
 Order: TypeAlias = Callable[[Sequence[Row], Json, Json, str], Sequence[Row]]
 """Takes the rows, what to sort by, the direction, and the searched text. An unknown field sorts nothing."""
 
-_NEWEST = vocabulary("newest recent latest most_recent date_desc")
-_OLDEST = vocabulary("oldest earliest date_asc")
+_NEWEST, _OLDEST, _RECENT = terms("arguments.newest"), terms("arguments.oldest"), terms("phrases.recent")
 _NEWEST_FIRST = re.compile(
     r"\b(?:most recent|newest|latest) first\b|\b\d+ (?:most recent|newest|latest)\b|\bnewest to oldest\b"
     r"|\breverse chronological",
@@ -39,7 +39,6 @@ _NEWEST_FIRST = re.compile(
 )
 _DIRECTION = re.compile(r"[\s:_.](asc|desc)(?:ending)?\Z", re.IGNORECASE)
 _BETWEEN = " \t\r\n:_."
-_RECENT = vocabulary("recent latest newest")
 _NAMES = ("name", "title", "subject", "full_name", "display_name", "summary")
 
 _LONGEST_OFFSET = 18  # no list has as many rows, and int() is slow for long texts

@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Final
 
 from mcp_sim.generate.invention import WRAPPER, Names
-from mcp_sim.generate.missing_records import generate_record
+from mcp_sim.generate.missing_records import generated_put
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.plans.records.accepted_keys import may_be_key
 from mcp_sim.types import Change, Json, Record, ToolResult, Transition, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import Key, Path, leaves, value_at
+from mcp_sim.types.json_values import Key, Path, is_key, leaves, value_at
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import is_id, singular, snake
 from mcp_sim.types.plans import Plan
@@ -115,7 +115,7 @@ def _absorbed(
     for mention in shown:
         entity, key = mention.entity, mention.key
         place = (entity.name, str(key))
-        is_plain = isinstance(key, str | int) and not isinstance(key, bool) and key != ""
+        is_plain = is_key(key) and key != ""
         if entity.name in domain.settled or place in known or str(key) in sent or not is_plain:
             continue
         is_held = _is_held(turn, [entity.name], key)  # first, since it is so for most rows of a list
@@ -130,8 +130,7 @@ def _absorbed(
             }
             body = mention.body
             held = {name: body[name] for name, field in fields.items() if validity_test(field.schema)(body[name])}
-            record = generate_record(turn, entity, key, invent, held)
-            changes.append(Change("put", entity.name, key, record, expected=0))
+            changes.append(generated_put(turn, entity, key, invent, held))
         if len(changes) == _MOST:
             break
     return changes

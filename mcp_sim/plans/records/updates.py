@@ -22,7 +22,7 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, items, main_type
+from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, in_list, items, main_type
 from mcp_sim.types.json_values import is_number, nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import participle, snake, words
@@ -140,7 +140,7 @@ def enter_value(before: Json, value: Json, how: How, field: Field) -> Json | Ref
             return f"{text}\n{value}" if text else str(value)
         is_there = str(value) in text
         return text.replace(str(value), "").strip() if is_there else Refused(f"has no {quoted(value)} in {field.name}")
-    listed, values = as_list(before), as_list(value) if isinstance(value, list) else [value]
+    listed, values = as_list(before), in_list(value)
     return _appended(listed, values, field) if how == "append" else _removed(listed, values, field)
 
 

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias, cast
 
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import NOWHERE, encode, value_at
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import NOWHERE, as_text, value_at
 from mcp_sim.types.result_schemas import text_place
 from mcp_sim.types.result_templates import (
     EVERYTHING,
@@ -29,11 +30,6 @@ from mcp_sim.types.time_formats import parse_time, time_format
 _EMPTY: tuple[Json, ...] = (None, "", [], {})
 _PLAIN_JSON = re.compile(r"true|false|-?(0|[1-9]\d{0,15})(\.\d{1,15})?")
 _WIDE = re.compile(r"%[-_0^#]*\d{2,}")  # for which glibc pads
-
-
-def as_text(value: Json) -> str:
-    """Render a value as text."""
-    return value if isinstance(value, str) else encode(value).decode()
 
 
 @frozen
@@ -101,9 +97,7 @@ def template_renderer(tool: Tool, templates: Sequence[ResultTemplate]) -> Render
 def _json_result(template: ResultTemplate, scope: Scope, place: str | None, *, is_structured: bool) -> ToolResult:
     value = fill_json(template.value, scope)
     text = json.dumps(value, ensure_ascii=False, indent=template.indent)
-    if place is not None and is_structured and not isinstance(value, dict):
-        return ToolResult({place: text})
-    if place is not None and is_structured and place not in cast("Record", value):
+    if place is not None and is_structured and place not in as_object(value):
         return ToolResult({place: text})
     result = ToolResult(value, form="structured" if is_structured else "json")
     if template.block_per_row and isinstance(value, list):

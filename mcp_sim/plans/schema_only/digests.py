@@ -18,6 +18,7 @@ from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
+from mcp_sim.types.json_values import is_number
 from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
 
@@ -92,7 +93,7 @@ def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
             result[name] = table.rows(turn, rows[table.entity.name], tool)
             result |= _sums_of(as_list(result[name]), parts, result)
         result = {name: _whole(value) if name in whole else value for name, value in result.items()}
-        sentence = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in result.items() if _is_number(value))
+        sentence = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in result.items() if is_number(value))
         return result | dict.fromkeys(texts, f"{sentence}.")
 
     return digest
@@ -181,10 +182,6 @@ def _sums_of(rows: Sequence[Json], parts: Mapping[str, Record], known: Record) -
 
 def _is_free(schema: Record) -> bool:
     return main_type(schema) == "string" and not choices_of(schema) and "format" not in schema
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float)
 
 
 def _whole(value: Json) -> Json:

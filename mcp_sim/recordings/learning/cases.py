@@ -20,7 +20,7 @@ from mcp_sim.recordings.observed import TIME, is_wrapped
 from mcp_sim.spec.parts.results import ResultPart, template_of
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import NOWHERE, canonical, leaves
+from mcp_sim.types.json_values import NOWHERE, canonical, is_key, leaves
 from mcp_sim.types.result_templates import SLOT
 
 Condition: TypeAlias = "tuple[str, Json]"
@@ -302,7 +302,7 @@ def _split(text: str, scope: Scope) -> _Listed | None:
 
 def _line_of(lines: Sequence[str], row: Record, taken: Record | dict[int, Record]) -> int | None:
     """Return the line that shows most values of a row."""
-    values = [str(value) for value in row.values() if isinstance(value, str | int) and not isinstance(value, bool)]
+    values = [str(value) for value in row.values() if is_key(value)]
     distinctive = [value for value in values if len(value) > 1]
     scores = {
         at: sum(len(value) for value in distinctive if value in line)

@@ -176,7 +176,7 @@ def _lowest(example: str, states: Sequence[Json]) -> str:
 
 def _schema(name: str, entity: Entity, values: _Values) -> Record:
     """Return the schema of a field: what is inferred of it, with the types, the default and the format of times."""
-    inferred = entity.fields[name].schema if name in entity.fields else {}
+    inferred = entity.schema_of(name)
     link = entity.fields[name].link if name in entity.fields else None
     types = _types(values.shown)
     body: Record = {} if any(key in inferred for key in ("anyOf", "oneOf", "$ref")) else {**inferred}

@@ -135,9 +135,7 @@ class Places:
         if plan is None or perturbations[placed.fault.kind].visibility == "explicit":
             return True
         written = {variant.entity for variant in plan.variants if variant.verb not in READS}
-        shown = {
-            variant.entity for other in domain.plans.values() for variant in other.variants if variant.verb in READS
-        }
+        shown = {variant.entity for variant in domain.variants if variant.verb in READS}
         return not written or None in written or not written.isdisjoint(shown)
 
     def cost(self, placed: Placed) -> int:

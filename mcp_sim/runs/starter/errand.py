@@ -14,6 +14,7 @@ from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Json, Key, Observation, Record, Tool, ToolResult
 from mcp_sim.types.errors import Crash
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import is_key
 from mcp_sim.types.plans import Plan
 from mcp_sim.world.world import World
 
@@ -190,7 +191,7 @@ def _recognisable(plan: Plan, arguments: Record, record: Record) -> Iterator[tup
     """Yield the fields of a record that the arguments of its creation have set: texts with several words first."""
     values = [*_scalars(arguments)]
     fields = [(name, value) for name, value in record.items() if name in plan.sets.values() and value in values]
-    scalars = [(name, value) for name, value in fields if isinstance(value, str | int) and not isinstance(value, bool)]
+    scalars = [(name, value) for name, value in fields if is_key(value)]
     yield from sorted(scalars, key=lambda pair: (not isinstance(pair[1], str), " " not in str(pair[1])))
 
 

@@ -8,6 +8,7 @@ from textwrap import wrap
 
 import yaml
 
+from mcp_sim.plans.refusal import noun as entity_noun
 from mcp_sim.runs.starter.errand import Errand, Use, Write
 from mcp_sim.spec.yaml12 import flow, scalar
 from mcp_sim.types import Json, Key, Record
@@ -123,7 +124,7 @@ def _task(errand: Errand) -> str:
         sentences.append(f"Call {errand.first.tool}{_with(errand.first.arguments)}.")
     if errand.write is not None:
         begin = "Then create" if sentences else "Create"
-        noun = _noun(errand.write.entity)
+        noun = entity_noun(errand.write.entity)
         sentences.append(f"{begin} one {noun} with {errand.write.tool}{_with(errand.write.arguments, ': ')}.")
         sentences.append(f"At the end, this {noun} must exist exactly once.")
     return " ".join(sentences)
@@ -132,10 +133,6 @@ def _task(errand: Errand) -> str:
 def _with(arguments: Record, before: str = " with ") -> str:
     parts = ", ".join(f"{name} {json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
     return before + parts if parts else ""
-
-
-def _noun(entity: str) -> str:
-    return entity.rpartition(".")[2].replace("_", " ")
 
 
 # world, faults, expectations ------------------------------------------------------------------------------------------
@@ -156,12 +153,12 @@ def _records(errand: Errand, domain: Domain) -> Iterator[str]:
 
 
 def _fault_id(write: Write) -> str:
-    return f"{'lost' if write.check is not None else 'failed'}-{_noun(write.entity).replace(' ', '-')}"
+    return f"{'lost' if write.check is not None else 'failed'}-{entity_noun(write.entity).replace(' ', '-')}"
 
 
 def _faults(errand: Errand) -> Iterator[str]:
     if errand.write is not None:
-        noun = _noun(errand.write.entity)
+        noun = entity_noun(errand.write.entity)
         if errand.write.check is not None:
             yield _noted("  - lost_ack: {}", f"the first {noun} is created, but the answer is lost")
         else:
@@ -182,7 +179,7 @@ def _at_first_call(use: Use) -> Iterator[str]:
 def _expectations(errand: Errand, domain: Domain) -> Iterator[str]:
     write = errand.write
     if write is not None:
-        noun = _noun(write.entity)
+        noun = entity_noun(write.entity)
         yield _noted(f"  - recovered: {scalar(_fault_id(write))}", f"at the end the {noun} exists exactly once")
         yield f"  - state: {flow({'entity': write.entity, 'where': write.where, 'count': 1})}"
         yield f"    id: {scalar('one-' + noun.replace(' ', '-'))}"

@@ -13,6 +13,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, main_type, properties
+from mcp_sim.types.json_values import is_key
 from mcp_sim.types.lexicon.english import plural, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
 
@@ -163,7 +164,7 @@ def entity_entry(resource: Resource) -> Record:
     """Return the entity's entry in a tool spec: its key, an example id if there is one, and its short fields."""
     fields = properties(resource.schema)
     example = _example(fields[resource.key]) or as_object(resource.schema.get("example")).get(resource.key)
-    like = {"key_like": example} if isinstance(example, str | int) and not isinstance(example, bool) else {}
+    like = {"key_like": example} if is_key(example) else {}
     plain = {name: field for name, field in fields.items() if len(str(field)) <= _LONGEST_FIELD and field != IMPOSSIBLE}
     required = [name for name in as_list(resource.schema.get("required")) if name in plain]
     return {"key": resource.key, **like, "fields": plain, **({"required": required} if required else {})}

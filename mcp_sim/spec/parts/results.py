@@ -10,6 +10,7 @@ from mcp_sim.spec.parts.content import Part
 from mcp_sim.types import Json
 from mcp_sim.types.error_templates import Template
 from mcp_sim.types.errors import CRASH_CODE
+from mcp_sim.types.json_schema.shapes import in_list
 from mcp_sim.types.result_templates import ResultTemplate, Rows
 
 
@@ -45,7 +46,7 @@ class ResultPart(Part):
 
 def _as_results(value: Any) -> Any:
     """Return results as a list: a text is one, and so is a mapping."""
-    listed = cast("list[Any]", value) if isinstance(value, list) else [value]
+    listed = in_list(value)
     return [{"text": text} if isinstance(text, str) else text for text in listed]
 
 

@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any, cast
 
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types.json_schema.shapes import in_list
+from mcp_sim.types.json_values import canonical, is_integral_float
 
 NEVER: Record = {"not": {}}
 """The schema of no value at all."""
@@ -114,22 +115,14 @@ def _is_of(value: Json, name: str) -> bool:
     kinds: dict[str, type | tuple[type, ...]] = {
         "null": type(None), "integer": int, "number": (int, float), "string": str, "array": list, "object": dict,
     }  # fmt: skip
-    return name not in kinds or isinstance(value, kinds[name]) or (name == "integer" and _is_whole(value))
-
-
-def _is_whole(value: Json) -> bool:
-    return isinstance(value, float) and value.is_integer()
+    return name not in kinds or isinstance(value, kinds[name]) or (name == "integer" and is_integral_float(value))
 
 
 def _types(first: Json, second: Json) -> Json:
-    left, right = _listed(first), _listed(second)
+    left, right = in_list(first), in_list(second)
     both = [name for name in left if name in right or (name == "integer" and "number" in right)]
     both += [name for name in right if name == "integer" and "number" in left and name not in both]
     return (both[0] if len(both) == 1 else both) if both else NEVER
-
-
-def _listed(value: Json) -> list[Json]:
-    return cast("list[Json]", value) if isinstance(value, list) else [value]
 
 
 def _constants(first: Json, second: Json) -> Json:

@@ -13,11 +13,6 @@ _PARTS = re.compile(
 )
 
 
-def vocabulary(text: str) -> frozenset[str]:
-    """Return the words of a text as a set for lookups."""
-    return frozenset(text.split())
-
-
 _IRREGULAR = table("nouns.irregular_plurals")
 _PLURAL_OF = {singular: plural for plural, singular in _IRREGULAR.items() if plural != singular}
 _ALREADY_SINGULAR = terms("nouns.already_singular")
