@@ -10,25 +10,15 @@ from typing import TypeAlias
 from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.libraries.screens.forms import Form, is_disabled, parsed_integer, squeezed
 from mcp_sim.libraries.screens.naming import BOXES, Naming, is_hidden, is_plain_inline
+from mcp_sim.libraries.screens.tables import name_set
 
 _KEPT_EMPTY = (BOXES - {"img"}) | {"col", "colgroup", "hr", "li", "td", "th", "br"}
 _BLANK = " \t\n\r\f"
 """Characters that take no place by themselves."""
 _CHECKED = frozenset({"checkbox", "menuitemcheckbox", "menuitemradio", "option", "radio", "switch", "treeitem"})
-_DISABLED = frozenset({
-    "application", "button", "checkbox", "columnheader", "combobox", "grid", "gridcell", "group", "link", "listbox",
-    "menu", "menubar", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio", "radiogroup", "row",
-    "rowheader", "scrollbar", "searchbox", "separator", "slider", "spinbutton", "switch", "tab", "tablist", "textbox",
-    "toolbar", "tree", "treegrid", "treeitem",
-})  # fmt: skip
-_EXPANDED = frozenset({
-    "application", "button", "checkbox", "columnheader", "combobox", "gridcell", "link", "listbox", "menuitem",
-    "menuitemcheckbox", "menuitemradio", "row", "rowheader", "switch", "tab", "treeitem",
-})  # fmt: skip
-_INVALID = frozenset({
-    "application", "checkbox", "columnheader", "combobox", "gridcell", "listbox", "radiogroup", "rowheader",
-    "searchbox", "slider", "spinbutton", "switch", "textbox", "tree",
-})  # fmt: skip
+_DISABLED = name_set("roles_that_are_disabled")
+_EXPANDED = name_set("roles_that_expand")
+_INVALID = name_set("roles_that_are_invalid")
 _LEVEL_NUMBER = re.compile(r"\+?[0-9]+")
 _LEVEL = frozenset({"heading", "listitem", "row", "treeitem"})
 _SELECTED = frozenset({"columnheader", "gridcell", "option", "row", "rowheader", "tab", "treeitem"})

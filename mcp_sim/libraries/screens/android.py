@@ -13,15 +13,11 @@ from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.libraries.screens.forms import Form, is_disabled, is_text_control, option_value, squeezed
 from mcp_sim.libraries.screens.layout import Area, Box, Layout
 from mcp_sim.libraries.screens.naming import is_inline
+from mcp_sim.libraries.screens.tables import name_map
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_list
 
-_CLASSES: Mapping[str, str] = {
-    "button": "Button", "checkbox": "CheckBox", "combobox": "Spinner", "img": "ImageView", "listbox": "Spinner",
-    "meter": "ProgressBar",
-    "progressbar": "ProgressBar", "radio": "RadioButton", "searchbox": "EditText", "slider": "SeekBar",
-    "spinbutton": "EditText", "switch": "Switch", "textbox": "EditText",
-}  # fmt: skip
+_CLASSES = name_map("android_classes")
 """Role -> the class of the view in `android.widget`."""
 _CHECKABLE = frozenset({"checkbox", "radio", "switch"})
 _HEADER = (

@@ -11,39 +11,17 @@ from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.libraries.screens.forms import CONTROLS, is_disabled, is_text_control, squeezed
 from mcp_sim.libraries.screens.layout import Area, Box
 from mcp_sim.libraries.screens.naming import is_hidden
+from mcp_sim.libraries.screens.tables import name_lists, name_map, name_set
 
-_ROLES: Mapping[str, str] = {
-    "alert": "alert", "alertdialog": "alert", "button": "push-button", "cell": "table-cell", "checkbox": "check-box",
-    "columnheader": "table-column-header", "combobox": "combo-box", "dialog": "dialog", "gridcell": "table-cell",
-    "img": "icon", "link": "link", "list": "list-box", "listbox": "combo-box", "listitem": "list-item", "menu": "menu",
-    "menubar": "menu-bar",
-    "menuitem": "menu-item", "meter": "level-bar", "option": "menu-item", "progressbar": "progress-bar",
-    "radio": "radio-button", "rowheader": "table-cell", "searchbox": "text", "separator": "separator",
-    "slider": "slider", "spinbutton": "spin-button", "status": "status-bar", "switch": "toggle-button",
-    "tab": "page-tab", "table": "table", "tablist": "page-tab-list", "textbox": "text", "toolbar": "tool-bar",
-}  # fmt: skip
+_ROLES = name_map("gtk_roles")
 """Role of ARIA -> the role that GTK 3 gives the same control; other groups are panels."""
-_CONTROLS = frozenset({
-    "button", "cell", "checkbox", "combobox", "gridcell", "img", "link", "listbox", "menuitem", "meter", "option",
-    "progressbar",
-    "radio", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox",
-})  # fmt: skip
+_CONTROLS = name_set("gtk_controls")
 """Roles without objects within."""
-_STATES: Mapping[str, tuple[str, ...]] = {
-    "check-box": ("checkable", "focusable"), "label": ("multi_line",), "link": ("focusable",), "menu": ("selectable",),
-    "menu-item": ("selectable",), "page-tab": ("selectable",), "password-text": ("editable", "focusable"),
-    "push-button": ("focusable",), "radio-button": ("checkable", "focusable"), "slider": ("focusable", "horizontal"),
-    "spin-button": ("editable", "focusable"), "table": ("focusable", "manages_descendants"),
-    "table-cell": ("focusable", "selectable", "single_line", "transient"), "text": ("editable", "focusable"),
-    "toggle-button": ("checkable", "focusable"), "separator": ("selectable",),
-}  # fmt: skip
+_STATES = name_lists("gtk_states")
 """Role -> its states besides those of everything that is shown, as in dumps of mousepad and zenity."""
 _SHOWN = ("enabled", "sensitive", "showing", "visible")
 _LISTED = ("button", "heading", "item", "label", "link", "menu", "searchbox", "textbox")
-_ALSO_LISTED = frozenset({
-    "alert", "canvas", "check-box", "combo-box", "entry", "icon", "image", "paragraph", "scroll-bar", "section",
-    "slider", "static", "table-cell", "terminal", "text",
-})  # fmt: skip
+_ALSO_LISTED = name_set("osworld_roles")
 """The roles that OSWorld lists: with these endings, and these."""
 
 

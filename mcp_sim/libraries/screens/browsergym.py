@@ -20,6 +20,7 @@ from mcp_sim.libraries.screens.forms import (
 )
 from mcp_sim.libraries.screens.naming import Naming, given_role, is_hidden, is_inline
 from mcp_sim.libraries.screens.site import ScreenError, resolved
+from mcp_sim.libraries.screens.tables import name_map
 from mcp_sim.types.json_schema.shapes import as_list
 
 if TYPE_CHECKING:
@@ -28,19 +29,11 @@ if TYPE_CHECKING:
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 """What lines of text collapse. Other blanks stay."""
 _HEAD = frozenset({"title", "meta", "link"})
-_ROLES: Mapping[str, str] = {
-    "abbr": "Abbr", "address": "group", "dl": "DescriptionList", "figcaption": "Figcaption", "form": "form",
-    "hgroup": "group", "img": "image", "label": "LabelText", "legend": "Legend", "s": "deletion",
-}  # fmt: skip
+_ROLES = name_map("chromium_roles")
 """Element -> its role in Chromium, where it is not that of ARIA."""
-_FIELDS: Mapping[str, str] = {
-    "color": "ColorWell", "date": "Date", "datetime-local": "DateTime", "month": "DateTime", "time": "InputTime",
-    "week": "DateTime",
-}  # fmt: skip
+_FIELDS = name_map("chromium_roles_of_inputs")
 """Type of an input -> its role in Chromium."""
-_LAYOUT_PARTS: Mapping[str, str] = {
-    "table": "LayoutTable", "tr": "LayoutTableRow", "td": "LayoutTableCell", "tbody": "generic",
-}  # fmt: skip
+_LAYOUT_PARTS = name_map("chromium_roles_in_layouts")
 """Part of a table that only arranges -> its role."""
 _OF_DATA = frozenset({"th", "caption", "thead", "tfoot", "col", "colgroup"})
 """Elements that only tables of data have."""

@@ -10,42 +10,17 @@ from html.parser import HTMLParser
 from itertools import takewhile
 from typing import TypeAlias
 
+from mcp_sim.libraries.screens.tables import name_lists, name_set
 from mcp_sim.libraries.store import LibraryError
 
 VOID = frozenset({"br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"})
 """Elements without content."""
-KNOWN = VOID | frozenset({
-    "a", "abbr", "address", "article", "aside", "b", "bdi", "blockquote", "body", "button", "caption", "cite", "code",
-    "colgroup", "data", "datalist", "dd", "del", "details", "dfn", "dialog", "div", "dl", "dt", "em", "fieldset",
-    "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hgroup", "html",
-    "i", "ins", "kbd", "label", "legend", "li", "main", "mark", "menu", "meter", "nav", "ol", "optgroup", "option",
-    "output", "p", "picture", "pre", "progress", "q", "s", "samp", "search", "section", "select", "small", "span",
-    "strong", "sub", "summary", "sup", "table", "tbody", "td", "textarea", "tfoot", "th", "thead", "time", "title",
-    "tr", "u", "ul", "var",
-})  # fmt: skip
+KNOWN = VOID | name_set("other_elements")
 """The elements that the accessibility tree is known to show as browsers do."""
-_ENDS = {
-    "li": ("li",),
-    "dt": ("dt", "dd"),
-    "dd": ("dt", "dd"),
-    "tr": ("tr", "td", "th"),
-    "td": ("td", "th"),
-    "th": ("td", "th"),
-    "option": ("option",),
-    "optgroup": ("option", "optgroup"),
-    "thead": ("caption",),
-    "tbody": ("thead", "tbody", "tr", "td", "th"),
-    "tfoot": ("thead", "tbody", "tr", "td", "th"),
-}
+_ENDS = name_lists("ended_by_start_tags")
 """Element -> the open ones that its start tag ends, innermost first, up to their container."""
-_CONTAINERS = frozenset(
-    {"ul", "ol", "dl", "menu", "table", "tbody", "thead", "tfoot", "select", "optgroup", "body", "form", "div"}
-)
-_BLOCKS_END_P = frozenset({
-    "address", "article", "aside", "blockquote", "details", "dialog", "div", "dl", "fieldset", "figure", "footer",
-    "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "main", "menu", "nav", "ol", "p", "pre",
-    "search", "section", "table", "ul",
-})  # fmt: skip
+_CONTAINERS = name_set("containers")
+_BLOCKS_END_P = name_set("blocks_that_end_paragraphs")
 
 SUBMIT = re.compile(r"\s*(?:this|this\.form)\.submit\(\);?\s*")
 CONFIRM = re.compile(r"\s*return confirm\('((?:[^'\\]|\\.)*)'\);?\s*")
@@ -58,10 +33,7 @@ _NOT_NESTED = frozenset({"a", "button", "form", "select"})
 """Elements that browsers end, move or ignore if they are within one of their kind."""
 _FORMATTING = frozenset({"a", "b", "code", "em", "i", "s", "small", "strong", "u"})
 """Elements that browsers open again after an element around them has ended."""
-_TABLE_PARTS = {
-    "table": {"caption", "colgroup", "tbody", "tfoot", "thead", "tr"}, "colgroup": {"col"},
-    "tbody": {"tr"}, "thead": {"tr"}, "tfoot": {"tr"}, "tr": {"td", "th"},
-}  # fmt: skip
+_TABLE_PARTS = name_lists("parts_of_tables")
 """Parts of tables -> what may be in them; browsers move anything else before the table."""
 _IN_TABLES = frozenset({"caption", "col", "colgroup", "tbody", "td", "tfoot", "th", "thead", "tr"})
 _MOST = 2_000_000

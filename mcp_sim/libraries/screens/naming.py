@@ -3,75 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
 from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.libraries.screens.forms import BUTTONS, Form, is_disabled, option_value, parsed_integer, squeezed
+from mcp_sim.libraries.screens.tables import name_lists, name_map, name_set
 from mcp_sim.types.json_schema.shapes import as_list
 
-ROLES: Mapping[str, str] = {
-    "article": "article", "aside": "complementary", "blockquote": "blockquote", "button": "button",
-    "caption": "caption", "code": "code", "dd": "definition", "del": "deletion", "details": "group", "dfn": "term",
-    "dialog": "dialog", "dt": "term", "em": "emphasis", "fieldset": "group", "figure": "figure", "h1": "heading",
-    "h2": "heading", "h3": "heading", "h4": "heading", "h5": "heading", "h6": "heading", "hr": "separator",
-    "ins": "insertion", "li": "listitem", "main": "main", "mark": "mark", "menu": "list", "meter": "meter",
-    "nav": "navigation", "ol": "list", "optgroup": "group", "option": "option", "output": "status", "p": "paragraph",
-    "progress": "progressbar", "search": "search", "strong": "strong", "sub": "subscript", "sup": "superscript",
-    "table": "table", "tbody": "rowgroup", "textarea": "textbox", "tfoot": "rowgroup", "thead": "rowgroup",
-    "time": "time", "tr": "row", "ul": "list",
-}  # fmt: skip
+ROLES = name_map("roles")
 """Element -> its role (ARIA in HTML); others are generic."""
-INPUTS: Mapping[str, str] = {
-    "button": "button", "checkbox": "checkbox", "file": "button", "image": "button", "number": "spinbutton",
-    "radio": "radio", "range": "slider", "reset": "button", "search": "searchbox", "submit": "button",
-}  # fmt: skip
+INPUTS = name_map("roles_of_inputs")
 """Type of an input -> its role; others are textboxes."""
 _WITH_LISTS = frozenset({"", "email", "search", "tel", "text", "url"})
 """Types of inputs that are comboboxes if they have a list of suggestions."""
-_VALID_ROLES = frozenset({
-    *ROLES.values(), *INPUTS.values(), "alert", "alertdialog", "application", "banner", "cell", "columnheader",
-    "combobox", "contentinfo", "directory", "document", "feed", "form", "generic", "grid", "gridcell", "img", "link",
-    "listbox", "log", "marquee", "math", "menu", "menubar", "menuitem", "menuitemcheckbox", "menuitemradio", "none",
-    "note", "presentation", "radiogroup", "region", "rowheader", "scrollbar", "switch", "tab", "tablist", "tabpanel",
-    "timer", "toolbar", "tooltip", "tree", "treegrid", "treeitem",
-})  # fmt: skip
-_NAMED_BY_CONTENT = frozenset({
-    "button", "cell", "checkbox", "columnheader", "gridcell", "heading", "link", "menuitem", "menuitemcheckbox",
-    "menuitemradio", "option", "radio", "row", "rowheader", "switch", "tab", "tooltip", "treeitem",
-})  # fmt: skip
-_PARTS_OF_NAMES = frozenset({
-    "", "caption", "code", "contentinfo", "definition", "deletion", "emphasis", "insertion", "list", "listitem", "mark",
-    "paragraph", "region", "row", "rowgroup", "strong", "subscript", "superscript", "table", "term", "time",
-})  # fmt: skip
+_VALID_ROLES = name_set("other_roles").union(ROLES.values(), INPUTS.values())
+_NAMED_BY_CONTENT = name_set("roles_named_by_content")
+_PARTS_OF_NAMES = name_set("roles_in_names")
 """Roles whose content is part of the name of an element around them."""
-_NAMELESS = frozenset({
-    "caption", "code", "definition", "deletion", "emphasis", "generic", "insertion", "mark", "paragraph", "strong",
-    "subscript", "superscript", "term", "time",
-})  # fmt: skip
+_NAMELESS = name_set("nameless_roles")
 _VALUED = frozenset({"progressbar", "scrollbar", "slider", "spinbutton", "meter"})
 _LANDMARKS = frozenset({"article", "complementary", "main", "navigation", "region"})
 _SECTIONS = frozenset({"article", "aside", "main", "nav", "section"})
 _NAMED_BY: Mapping[str, str] = {"fieldset": "legend", "table": "caption", "figure": "figcaption"}
 """Element -> the child that names it."""
-_PARENTS: Mapping[str, Sequence[str]] = {
-    "dd": ("dl", "div"), "div": ("dl",), "dt": ("dl", "div"), "li": ("ol", "ul"), "tbody": ("table",), "td": ("tr",),
-    "tfoot": ("table",), "th": ("tr",), "thead": ("table",), "tr": ("thead", "tbody", "tfoot", "table"),
-}  # fmt: skip
+_PARENTS = name_lists("presenting_parents")
 """Element -> the parents that pass on that they are only presentation."""
-_GLOBAL = frozenset({
-    "aria-atomic", "aria-busy", "aria-controls", "aria-current", "aria-describedby", "aria-details", "aria-dropeffect",
-    "aria-flowto", "aria-grabbed", "aria-hidden", "aria-keyshortcuts", "aria-label", "aria-labelledby", "aria-live",
-    "aria-relevant", "aria-roledescription",
-})  # fmt: skip
+_GLOBAL = name_set("global_attributes")
 """Attributes with which an element is more than presentation."""
-INLINE = frozenset({
-    "a", "abbr", "b", "bdi", "br", "button", "cite", "code", "data", "del", "dfn", "em", "i", "img", "input", "ins",
-    "kbd", "label", "mark", "meter", "output", "picture", "progress", "q", "s", "samp", "select", "small", "span",
-    "strong", "sub", "sup", "textarea", "time", "u", "var", "wbr",
-})  # fmt: skip
+INLINE = name_set("inline_elements")
 BOXES = frozenset({"button", "input", "select", "textarea", "img", "progress", "meter"})
 """Elements that take place without content."""
 _INVISIBLE = frozenset({"datalist", "head", "link", "meta", "source", "title"})

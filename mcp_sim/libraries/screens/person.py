@@ -18,12 +18,10 @@ from mcp_sim.libraries.screens.forms import Form, option_value
 from mcp_sim.libraries.screens.front import LAYOUT, NOTICE, shown_page
 from mcp_sim.libraries.screens.naming import is_hidden
 from mcp_sim.libraries.screens.tab import tree_of
+from mcp_sim.libraries.screens.tables import name_set
 from mcp_sim.types import Record
 
-_KEPT = frozenset({
-    "alt", "colspan", "cols", "disabled", "for", "id", "label", "max", "min", "multiple", "placeholder", "role", "rows",
-    "rowspan", "scope", "size", "start", "title", "type",
-})  # fmt: skip
+_KEPT = name_set("shown_attributes")
 """Attributes that only show. Values and choices are added as they were entered."""
 
 _TARGETS = frozenset({"a", "button", "input", "select", "summary", "textarea"})

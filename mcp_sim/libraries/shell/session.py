@@ -14,38 +14,11 @@ from mcp_sim.libraries.store import LibraryError
 if TYPE_CHECKING:
     from mcp_sim.libraries.shell.machine import Machine
 
-_VOLATILE = frozenset(
-    [
-        "_",
-        "BASHOPTS",
-        "BASHPID",
-        "BASH_REMATCH",
-        "BASH_VERSINFO",
-        "COLUMNS",
-        "DIRSTACK",
-        "EPOCHREALTIME",
-        "EPOCHSECONDS",
-        "EUID",
-        "FUNCNAME",
-        "HOSTNAME",
-        "HOSTTYPE",
-        "LINENO",
-        "LINES",
-        "MACHTYPE",
-        "MAPFILE",
-        "OPTIND",
-        "OSTYPE",
-        "PIPESTATUS",
-        "PPID",
-        "PWD",
-        "RANDOM",
-        "SECONDS",
-        "SHELLOPTS",
-        "SHLVL",
-        "SRANDOM",
-        "UID",
-    ]
-)
+_VOLATILE = frozenset({
+    "_", "BASHOPTS", "BASHPID", "BASH_REMATCH", "BASH_VERSINFO", "COLUMNS", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS",
+    "EUID", "FUNCNAME", "HOSTNAME", "HOSTTYPE", "LINENO", "LINES", "MACHTYPE", "MAPFILE", "OPTIND", "OSTYPE",
+    "PIPESTATUS", "PPID", "PWD", "RANDOM", "SECONDS", "SHELLOPTS", "SHLVL", "SRANDOM", "UID",
+})  # fmt: skip
 """Variables that the shell sets by itself."""
 _REST = "builtin shopt -p; builtin alias; builtin declare -f"
 _LARGEST = 1 << 18
