@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     if args.url is None and len(entries) > 1:
         note(
             "Each entry starts a separate world. To share one world, run `mcp-sim serve "
-            f"{args.scenario} --http 8930` and use --url 8930 here.",
+            f"{args.scenario} --http 8930` and use --url 8930 here."
         )
     return 0
 

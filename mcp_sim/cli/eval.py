@@ -132,11 +132,7 @@ async def _evaluate(
 
 
 def _reported(
-    outcomes: Sequence[Outcome],
-    model: str,
-    judge: EndpointSettings | None,
-    args: argparse.Namespace,
-    unreadable: int,
+    outcomes: Sequence[Outcome], model: str, judge: EndpointSettings | None, args: argparse.Namespace, unreadable: int
 ) -> int:
     """Print the report. Return the exit code: 1 if samples failed or lines could not be read."""
     overall, domains = summarize(outcomes), summarize_by_domain(outcomes)

@@ -10,14 +10,7 @@ from pathlib import Path
 
 import anyio
 
-from mcp_sim.cli.agent_options import (
-    Ticker,
-    agent_command,
-    agent_options,
-    chosen_seeds,
-    journal_header,
-    quieten,
-)
+from mcp_sim.cli.agent_options import Ticker, agent_command, agent_options, chosen_seeds, journal_header, quieten
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.parsing import count, writable_folder
 from mcp_sim.cli.terminal import Palette, counted, json_option, note, print_json
@@ -69,9 +62,7 @@ def run(args: argparse.Namespace) -> int:
     quieten()
     with Journal(hunt.journal, hunt.header) as journal:
         if journal.length:
-            note(
-                f"{journal.length} runs are taken from {hunt.journal}; delete it if the agent has changed since",
-            )
+            note(f"{journal.length} runs are taken from {hunt.journal}; delete it if the agent has changed since")
         try:
             received = anyio.run(hunt.search, journal)
         except (AgentNotStarted, Crash) as error:

@@ -140,7 +140,7 @@ def _note_a_late_output(sources: Sequence[str]) -> None:
     if option in {"-o", "--output"} and any(command):
         note(
             f"note: {option} {printable(value)} comes after the command, so it goes to the server; for mcp-sim, put it "
-            "before the command (with -- before the command, there is no note)",
+            "before the command (with -- before the command, there is no note)"
         )
 
 

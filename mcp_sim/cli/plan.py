@@ -36,9 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     trust_option(parser)
     json_option(parser, "plans and entities")
     parser.add_argument(
-        "--write",
-        action="store_true",
-        help="add plans and entities to the tool spec; a copy is kept as .bak",
+        "--write", action="store_true", help="add plans and entities to the tool spec; a copy is kept as .bak"
     )
     parser.add_argument("--strict", action="store_true", help="exit 1 if a plan is a guess, and write nothing")
 

@@ -28,9 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--url", metavar="URL", type=server_url, help="a server over HTTP, instead of a command")
     parser.add_argument("--http", metavar="[HOST:]PORT", help="where clients reach it; port 0: any free one")
     parser.add_argument(
-        "--timeout",
-        metavar="DURATION",
-        help="over HTTP: how long the server may be silent (default 10m)",
+        "--timeout", metavar="DURATION", help="over HTTP: how long the server may be silent (default 10m)"
     )
     parser.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME", help="a further name in Host and Origin"

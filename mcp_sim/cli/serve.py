@@ -162,10 +162,7 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _loaded(
-    args: argparse.Namespace,
-    transport: Transport,
-    compilation: Compilation | None,
-    present: Present = lambda _: None,
+    args: argparse.Namespace, transport: Transport, compilation: Compilation | None, present: Present = lambda _: None
 ) -> Generator[Loaded]:
     """Load what is served. `present` gets the servers before their tools are planned."""
     program = None if compilation is None else compilation.known

@@ -225,11 +225,7 @@ def _lists(value: Json, path: Path, depth: int) -> Iterator[Path]:
 def jsonrpc_message(body: ToolResult | RpcError) -> Record:
     """Return the JSON-RPC response, without the id of the request, which only the server knows."""
     if isinstance(body, RpcError):
-        error = {
-            "code": body.code,
-            "message": body.message,
-            **({} if body.data is None else {"data": body.data}),
-        }
+        error = {"code": body.code, "message": body.message, **({} if body.data is None else {"data": body.data})}
         return {"jsonrpc": "2.0", "error": error}
     structured: Json = {"structuredContent": body.value} if body.form == "structured" else {}
     return {"jsonrpc": "2.0", "result": {"content": body.content, **structured, "isError": body.is_error}}

@@ -18,12 +18,7 @@ from mcp_sim.world.world import World
 
 @asynccontextmanager
 async def connected(
-    world: World,
-    server: str | None = None,
-    *,
-    mode: str = "auto",
-    break_off: Break | None = None,
-    **options: Any,
+    world: World, server: str | None = None, *, mode: str = "auto", break_off: Break | None = None, **options: Any
 ) -> AsyncGenerator[Client]:
     """Yield an MCP client of a world in this process.
 

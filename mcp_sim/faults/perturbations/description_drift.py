@@ -28,11 +28,7 @@ class DescriptionDrift(Perturbation):
     how: Literal["empty", "scrambled", "misleading", "poisoned"] = Field(
         default="empty", description="How descriptions change.", examples=["scrambled"]
     )
-    text: str | None = Field(
-        default=None,
-        min_length=1,
-        description="The misleading or poisoning text.",
-    )
+    text: str | None = Field(default=None, min_length=1, description="The misleading or poisoning text.")
     arguments: bool = Field(default=False, description="Whether descriptions of arguments change as well.")
     announced: bool = Field(
         default=False, description="Whether clients are notified that the list of tools has changed."

@@ -31,10 +31,7 @@ class Disconnect(Perturbation):
 
     stage = Stage.TRANSPORT
 
-    at: Literal["before", "middle", "after"] = Field(
-        default="after",
-        description="When the connection breaks.",
-    )
+    at: Literal["before", "middle", "after"] = Field(default="after", description="When the connection breaks.")
     then: Literal["close", "stall"] = Field(
         default="close", description="Whether the connection is closed, or stays silent."
     )

@@ -31,9 +31,7 @@ class Error(Perturbation):
     stage = Stage.BEFORE
 
     status: Annotated[int, Field(strict=True, ge=400, le=599)] = Field(
-        default=503,
-        description="The HTTP status of the backend; it determines the default message.",
-        examples=[503],
+        default=503, description="The HTTP status of the backend; it determines the default message.", examples=[503]
     )
     message: str | None = Field(
         default=None, description="The error text. Default: the tool spec's template, else the status and its name."

@@ -25,8 +25,7 @@ class LostAck(Perturbation):
     stage = Stage.COMMIT
 
     message: str | None = Field(
-        default=None,
-        description="The error text. Default: the tool spec's template for timeout, else a generic one.",
+        default=None, description="The error text. Default: the tool spec's template for timeout, else a generic one."
     )
     after: Duration | None = Field(
         default=None, description="How long the agent waits for the error. Default: on the real clock 2s, else 0s."

@@ -27,8 +27,7 @@ class NotFoundGlitch(Perturbation):
     stage = Stage.BEFORE
 
     message: str | None = Field(
-        default=None,
-        description="The error text. Default: the same as for a record that never existed.",
+        default=None, description="The error text. Default: the same as for a record that never existed."
     )
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:

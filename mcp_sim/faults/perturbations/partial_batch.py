@@ -44,8 +44,7 @@ class PartialBatch(Perturbation):
         default=0.5, description="The share of the items to drop; at least one, and never all."
     )
     report: Literal["items", "counts", "nothing"] = Field(
-        default="items",
-        description="Whether the result marks dropped items, only counts them, or hides the loss.",
+        default="items", description="Whether the result marks dropped items, only counts them, or hides the loss."
     )
     message: str = Field(default="could not be processed", description="The error of a dropped item.")
 

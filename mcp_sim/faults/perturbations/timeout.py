@@ -32,8 +32,7 @@ class Timeout(Perturbation):
         default="none", description="Whether the call takes effect; coin: at random for each call."
     )
     message: str | None = Field(
-        default=None,
-        description="The error text. Default: the tool spec's template for timeout, else a generic one.",
+        default=None, description="The error text. Default: the tool spec's template for timeout, else a generic one."
     )
 
     @model_validator(mode="after")

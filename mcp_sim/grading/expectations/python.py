@@ -39,8 +39,7 @@ class Python(Expectation):
     """
 
     function: str = Field(
-        description="FILE:FUNCTION; the file is relative to the scenario.",
-        examples=["checks.py:order_is_paid"],
+        description="FILE:FUNCTION; the file is relative to the scenario.", examples=["checks.py:order_is_paid"]
     )
 
     _read: Mapping[Path, bytes] = PrivateAttr(default_factory=dict[Path, bytes])

@@ -102,9 +102,7 @@ def key_schemas(groups: Mapping[str, Sequence[ToolFeatures]], entities: Iterable
     return {name: {**formats.get(f"{name}_id", {}), **next(iter(own[name]), default[name])} for name in usual}
 
 
-def _types_and_formats_of_ids(
-    feature_list: Iterable[ToolFeatures],
-) -> tuple[dict[str, set[str]], dict[str, Record]]:
+def _types_and_formats_of_ids(feature_list: Iterable[ToolFeatures]) -> tuple[dict[str, set[str]], dict[str, Record]]:
     """Return the types of arguments that are ids by their names, and their formats by the ends of their names."""
     types: dict[str, set[str]] = defaultdict(set)
     formats: dict[str, Record] = {}

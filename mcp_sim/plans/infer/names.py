@@ -281,10 +281,7 @@ def _with_described_nouns(
     shared = {name: ParsedName(noun=(noun,)) for name, noun in implied.items() if noun is not None} | shared
     return parsed_names | {
         name: replace(
-            parsed_names[name],
-            noun=phrase.noun,
-            plural=phrase.plural,
-            verb=_of_number(parsed_names[name].verb, phrase),
+            parsed_names[name], noun=phrase.noun, plural=phrase.plural, verb=_of_number(parsed_names[name].verb, phrase)
         )
         for name, phrase in shared.items()
     }

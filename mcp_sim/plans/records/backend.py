@@ -265,8 +265,4 @@ def _listing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     return answer
 
 
-_ANSWERS = {
-    **dict.fromkeys(_WRITES, _changing),
-    **dict.fromkeys(("list", "search"), _listing),
-    "get": _getting,
-}
+_ANSWERS = {**dict.fromkeys(_WRITES, _changing), **dict.fromkeys(("list", "search"), _listing), "get": _getting}

@@ -136,11 +136,7 @@ def _promised_figure(entity: Entity, said: Sequence[str], *, is_count: bool) -> 
 def _named_number(entity: Entity, said: Sequence[str]) -> str | None:
     """Return the number that comes first in a text, of several with the same last word the one it has most words of."""
     names = [name for name in _numbers(entity) if _noun_of(name) in said]
-    return min(
-        names,
-        key=lambda name: (said.index(_noun_of(name)), -len({*words(name)} & {*said})),
-        default=None,
-    )
+    return min(names, key=lambda name: (said.index(_noun_of(name)), -len({*words(name)} & {*said})), default=None)
 
 
 def _figures(shown: Mapping[str, Record], entity: Entity, usual: Figure) -> dict[str, Figure]:

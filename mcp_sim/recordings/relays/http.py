@@ -104,13 +104,7 @@ class _Exchange:
     """A request that is passed on, and its response."""
 
     def __init__(
-        self,
-        client: httpx2.AsyncClient,
-        origin: str,
-        number: int,
-        tap: Tap,
-        seconds: float,
-        approval: Approval | None,
+        self, client: httpx2.AsyncClient, origin: str, number: int, tap: Tap, seconds: float, approval: Approval | None
     ) -> None:
         self._client, self._origin, self._seconds = client, origin, seconds
         self._number, self._tap, self._approval = number, tap, approval

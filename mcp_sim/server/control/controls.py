@@ -130,12 +130,7 @@ class Controls:
         self._check_delivery(faults, clock)
         return self._added(
             self._simulator.world(
-                self._free(name),
-                seed=seed,
-                stream=new.stream,
-                clock=clock,
-                intensity=new.intensity,
-                faults=new.faults,
+                self._free(name), seed=seed, stream=new.stream, clock=clock, intensity=new.intensity, faults=new.faults
             )
         )
 

@@ -29,10 +29,7 @@ def running(run: Invocation) -> list[Record]:
 
 
 def curl(run: Invocation) -> None:
-    options, paths = run.options(
-        "sSfLikvIo:X:H:d:m:w:u:A:OGe:x:",
-        _CURL_LONG,
-    )
+    options, paths = run.options("sSfLikvIo:X:H:d:m:w:u:A:OGe:x:", _CURL_LONG)
     url = options.get("url", paths[0] if paths else "")
     flags = options.keys()
     if not url:

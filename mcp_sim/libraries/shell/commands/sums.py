@@ -20,8 +20,7 @@ _LINE = re.compile(r"\\?([0-9a-fA-F]+) [ *](.+)|([A-Z0-9a-z]+) \((.+)\) = ([0-9a
 
 def checksum(algorithm: str, run: Invocation) -> None:
     options, paths = run.options(
-        "bctwz",
-        ["binary", "check", "tag", "text", "zero", "ignore-missing", "quiet", "status", "strict", "warn"],
+        "bctwz", ["binary", "check", "tag", "text", "zero", "ignore-missing", "quiet", "status", "strict", "warn"]
     )
     for path in paths or ["-"]:
         try:

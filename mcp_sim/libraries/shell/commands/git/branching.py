@@ -6,12 +6,7 @@ import re
 from collections.abc import Sequence
 
 from mcp_sim.libraries.files import join
-from mcp_sim.libraries.git import (
-    Conflict,
-    Repository,
-    UnknownRevision,
-    difference,
-)
+from mcp_sim.libraries.git import Conflict, Repository, UnknownRevision, difference
 from mcp_sim.libraries.git.views import branch_lines, diff_stat
 from mcp_sim.libraries.shell.commands.git.changing import commit_index, report
 from mcp_sim.libraries.shell.commands.git.invocation import GitRun, Options

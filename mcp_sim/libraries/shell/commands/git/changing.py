@@ -6,15 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from mcp_sim.libraries.files import join, normalize
-from mcp_sim.libraries.git import (
-    Commit,
-    Difference,
-    Git,
-    NothingToDo,
-    Repository,
-    Unmerged,
-    difference,
-)
+from mcp_sim.libraries.git import Commit, Difference, Git, NothingToDo, Repository, Unmerged, difference
 from mcp_sim.libraries.git.views import diff_stat, status_lines
 from mcp_sim.libraries.shell.commands.git.invocation import GitRun
 from mcp_sim.libraries.shell.commands.git.looking import names_commit, show_changes

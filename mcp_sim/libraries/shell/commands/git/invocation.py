@@ -7,11 +7,7 @@ from getopt import GetoptError, gnu_getopt
 from typing import TypeAlias
 
 from mcp_sim.libraries.files import below, normalize
-from mcp_sim.libraries.git import (
-    Git,
-    NotARepository,
-    Repository,
-)
+from mcp_sim.libraries.git import Git, NotARepository, Repository
 from mcp_sim.libraries.shell.commands.invocation import Failed, Invocation
 
 Options: TypeAlias = Mapping[str, str]

@@ -6,15 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from mcp_sim.libraries.git import (
-    Commit,
-    Difference,
-    Repository,
-    UnknownRevision,
-    count_lines,
-    difference,
-    render_patch,
-)
+from mcp_sim.libraries.git import Commit, Difference, Repository, UnknownRevision, count_lines, difference, render_patch
 from mcp_sim.libraries.git.views import diff_stat, folded, status_lines
 from mcp_sim.libraries.shell.commands.git.invocation import GitRun, Options
 from mcp_sim.libraries.shell.commands.invocation import Failed, is_number
