@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias, cast
 
 from mcp_sim.spec.foreign.files import shortened
+from mcp_sim.spec.foreign.patterns import for_ecmascript
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_schema.expansion import dialect_of, modernised
 from mcp_sim.types.json_schema.shapes import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_PARTS, as_list, as_object
@@ -37,7 +38,7 @@ def to_json_schema(schema: Json, doubt: Doubt, path: str = "") -> Json:
         return schema
     body = _with_required(modernised(cast("Record", schema), dialect_of({})))
     body = {key: value for key, value in _with_nested(body, doubt, path).items() if key not in _ONLY_OPENAPI}
-    body = _with_values_of_type(_with_type(body, doubt, path))
+    body = _with_pattern(_with_values_of_type(_with_type(body, doubt, path)), doubt, path)
     if body.get("type") == "string" and str(body.get("format")).lower() in _TIMES:
         body["format"] = "date-time"
     return _with_null(body) if body.pop("nullable", False) is True else body
@@ -113,6 +114,17 @@ def _with_type(body: Record, doubt: Doubt, path: str) -> Record:
             doubt(f"{where}: unknown type {shortened(unknown)!r}; any value is accepted")
         return {key: value for key, value in body.items() if key != "type"}
     return {**body, "type": names if isinstance(body["type"], list) else names[0]}
+
+
+def _with_pattern(body: Record, doubt: Doubt, path: str) -> Record:
+    """Return the schema with its pattern as clients compile it, without the pattern if they cannot."""
+    pattern = body.get("pattern")
+    form = for_ecmascript(pattern) if isinstance(pattern, str) else None
+    if form is not None or "pattern" not in body:
+        return body if form is None else {**body, "pattern": form}
+    where = path.removeprefix(".") or "the schema"
+    doubt(f"{where}: the pattern {shortened(pattern)!r} is not one of JSON Schema, and is left out")
+    return {key: value for key, value in body.items() if key != "pattern"}
 
 
 def _type(name: Json) -> str | None:
