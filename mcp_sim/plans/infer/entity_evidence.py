@@ -14,6 +14,7 @@ from mcp_sim.plans.infer.state_tables import may_read
 from mcp_sim.plans.infer.tool_facts import (
     ServerFacts,
     ToolFacts,
+    keys_among,
     names_records,
     record_shape,
     refers_to,
@@ -31,6 +32,7 @@ _ATTRIBUTES, _LISTS, _ENTERING = terms("nouns.attributes"), terms("phrases.lists
 _QUALITIES = _ATTRIBUTES | terms("nouns.generic", "nouns.facets")
 _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 """What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
+_JOINING, _MEMBERS = table("verbs.joining"), terms("phrases.members")
 _INTO = frozenset({("to",), ("into",), ("from",)})
 
 
@@ -50,14 +52,17 @@ def read_entity(facts: ToolFacts, server: ServerFacts) -> Iterator[Evidence]:
 def holder_of_list(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the given record whose list a tool reads or changes: `section` of `add_member_to_section`.
 
-    So it is of `add_section_member` and `list_section_members`.
+    So it is of `add_section_member`, `list_section_members` and `section_roster`, if that is its only list of keys.
     """
     noun, is_entering = facts.parsed.noun, facts.parsed.word in _ENTERING
     owners = sorted(_named_by_keys(facts.input)) if is_entering else ["_".join(noun[:-1])]
     for entity in (server.given.entities[owner] for owner in owners if owner in server.held):
         own = words(entity.name)
         part = plural("_".join(noun[len(own) :] if noun[: len(own)] == own else noun))
-        if part in entity.fields and main_type(entity.fields[part].schema) == "array" and facts.takes_key(entity):
+        lists = [name for name, field in entity.fields.items() if main_type(field.schema) == "array"]
+        keys = [name for name in lists if last_word(name) == "ids"]
+        is_held = part in lists or (len(keys) == 1 and singular(part) in _MEMBERS)
+        if is_held and facts.takes_key(entity):
             return entity.name
     return None
 
@@ -87,20 +92,30 @@ def holder_of_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
     It is the order with `lines` of `add_item_to_order(order_id, sku, quantity)`.
     """
     names = {*map(snake, required(facts.input))}
-    is_part = facts.parsed.noun in server.entered or _keys_of("_".join(facts.parsed.noun), names, server)
+    is_part = facts.parsed.noun in server.entered or keys_among("_".join(facts.parsed.noun), names, server)
     if facts.parsed.word not in _ENTERING or not is_part:
         return None
-    for owner, rows in server.rows.items():
-        values = names - _keys_of(owner, names, server)
+    for owner, lists in server.lists.items():
+        values = names - keys_among(owner, names, server)
         is_shown = server.shapes.get(record_shape(facts.output)) in {None, owner}
-        if is_shown and values and values < names and any(values <= row for row in rows):
+        if is_shown and values and values < names and any(values <= row for row in lists.values()):
             return owner
     return None
 
 
-def _keys_of(entity: str, names: AbstractSet[str], server: ServerFacts) -> set[str]:
-    """Return those of some arguments that are keys of an entity."""
-    return {name for name in names if refers_to(entity, name) or server.keys.get(name) == entity}
+def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the record with a list of the keys of what a tool adds or removes: the course with `student_ids`.
+
+    Those of `enroll_student(student_id, course_id)` are a student and a course.
+    """
+    names = {*map(snake, required(facts.input))}
+    if (facts.parsed.word or facts.parsed.recordless_verb) not in {*_ENTERING, *_JOINING} or len(names) != 2:
+        return None
+    for owner, lists in server.lists.items():
+        members = names - keys_among(owner, names, server)
+        if len(members) == 1 and any({plural(noun_of_id(name)), f"{name}s"} & lists.keys() for name in members):
+            return owner
+    return None
 
 
 def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -301,6 +316,7 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 _ENTITY_READERS = (
     (holder_of_list, "given records of it hold a list of these"),
     (collection, "records are added to it or removed from it"),
+    (holder_of_members, "records of it hold the keys of what it adds or removes"),
     (holder_of_rows, "what it takes is a row of a list in such a record"),
     (_source, "a description says that it returns the id of such a record"),
     (_same_shape, "its result is such a record"),

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from mcp_sim.plans.infer.arguments import is_limited, is_paged, last_name
 from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
-from mcp_sim.plans.infer.entity_evidence import read_entity
+from mcp_sim.plans.infer.entity_evidence import holder_of_members, read_entity
 from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
 from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
 from mcp_sim.plans.infer.given_state import Given
@@ -68,6 +68,8 @@ class ToolFeatures:
     item_arguments: UnfoldedArguments = field(default_factory=lambda: UnfoldedArguments({}))
     overrides: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The overrides of the plan in the spec."""
+    is_membership: bool = False
+    """Whether it adds a key to a list of its record, or removes it, by a verb such as `enroll`."""
 
     @property
     def settled_arguments(self) -> frozenset[str]:
@@ -87,7 +89,9 @@ class ToolFeatures:
     @property
     def enters(self) -> How | None:
         """How an update changes lists of values, by its verb: `append` for `add_label`."""
-        return cast("How | None", table("verbs.entering").get(self.parsed.word)) if self.verb == "update" else None
+        word = self.parsed.word or self.parsed.recordless_verb
+        word = table("verbs.joining").get(word, word) if self.is_membership else word
+        return cast("How | None", table("verbs.entering").get(word)) if self.verb == "update" else None
 
     def calculates(self, argument: str) -> How | None:
         """Return how an update changes a number by an argument: `add` for a `delta`, `subtract` for what is spent."""
@@ -235,6 +239,7 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
         single,
         item,
         override,
+        holder_of_members(facts, server) == entity,
     )
 
 

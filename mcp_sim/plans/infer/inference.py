@@ -99,10 +99,11 @@ def _has_other_key(entity: Entity, known: Entity) -> bool:
     return not is_declared or (entity.key == "id" and "id" not in known.fields and last_word(known.key) == "id")
 
 
-def _find_creators(feature_list: Sequence[ToolFeatures]) -> dict[str, str]:
+def _find_creators(feature_list: Sequence[ToolFeatures]) -> dict[str, ToolFeatures]:
+    """Return the tool that creates records of each entity: one with its noun before others, then the shortest name."""
     creates = [features for features in feature_list if features.verb == "create" and not features.is_copy]
-    creates.sort(key=lambda features: len(features.tool.name))
-    return {features.entity: features.tool.id for features in reversed(creates)}
+    creates.sort(key=lambda each: ("_".join(each.parsed.noun) != each.entity, len(each.tool.name)))
+    return {features.entity: features for features in reversed(creates)}
 
 
 def _find_unmentioned(feature_list: Sequence[ToolFeatures], given: Given) -> frozenset[str]:

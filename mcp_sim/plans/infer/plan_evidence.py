@@ -14,11 +14,12 @@ from mcp_sim.plans.infer.states import find_deadline
 from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, QUALIFIERS, RECORDLESS_VERBS, classify_verb
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.json_schema.shapes import main_type, properties
 from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Plan
 
+_NUMBERS = frozenset({"integer", "number"})
 _READS = frozenset({"get", "list", "search"})
 _SAME_KIND = (_READS, frozenset({"create"}), frozenset({"update"}), frozenset({"delete"}))
 _KEY_EVIDENCE = {
@@ -49,6 +50,8 @@ class PlanFacts:
     verbs: int
     """The number of kinds of tools that mention the entity."""
     is_declared: bool
+    held: frozenset[str]
+    """The fields that given records have."""
 
     def evidence(self, attribute: Attribute, weight: float, reason: str) -> Evidence:
         """Return evidence about the value that an attribute has in the plan."""
@@ -67,16 +70,11 @@ def read_plan(facts: PlanFacts) -> Iterator[Evidence]:
     if parsed.batch:
         yield facts.evidence("verb", -0.3, "several records at once")
     yield from _from_other_tools(facts)
-    state = (
-        next(iter(parsed.noun), "") if plan.verb == "list" and parsed.noun[1:] in {(), words(plan.entity or "")} else ""
-    )
-    deadline = find_deadline(facts.features.tool.name, plan, facts.entity)
-    if state in QUALIFIERS and deadline is None and (not plan.fixed or state in _LATE):
+    if state := _unknown_state(facts):
         yield facts.evidence("verb", -0.3, f"no field says which are '{state}'")
     if plan.verb in {"get", "update", "delete"}:
         yield facts.evidence("key", *_key_evidence(facts))
-    if plan.verb == "create" and not plan.sets:
-        yield facts.evidence("fields", -0.3, "takes nothing that a record could hold")
+    yield from _from_fields(facts)
     annotations, is_read = facts.features.tool.annotations, facts.plan.verb in _READS
     reads = annotations.get("readOnlyHint")
     if reads is True:
@@ -85,6 +83,29 @@ def read_plan(facts: PlanFacts) -> Iterator[Evidence]:
         yield facts.evidence("verb", -0.2, "annotated as changing something")
     elif annotations.get("destructiveHint") is True and facts.plan.verb == "delete":
         yield facts.evidence("verb", 0.05, "destructive")
+
+
+def _from_fields(facts: PlanFacts) -> Iterator[Evidence]:
+    if facts.plan.verb == "create" and not facts.plan.sets:
+        yield facts.evidence("fields", -0.3, "takes nothing that a record could hold")
+    if _sets_number_apart(facts):
+        yield facts.evidence("fields", -0.3, "no given record has the number that it takes")
+
+
+def _unknown_state(facts: PlanFacts) -> str:
+    """Return the state that the name of a list asks for, if no field says which records have it."""
+    noun, plan = facts.features.parsed.noun, facts.plan
+    state = next(iter(noun), "") if plan.verb == "list" and noun[1:] in {(), words(plan.entity or "")} else ""
+    is_known = find_deadline(facts.features.tool.name, plan, facts.entity) or (plan.fixed and state not in _LATE)
+    return state if state in QUALIFIERS and not is_known else ""
+
+
+def _sets_number_apart(facts: PlanFacts) -> bool:
+    """Whether all that an update sets are numbers that given records lack: the `amount` paid of a `fine`."""
+    plan, parts = facts.plan, properties(facts.features.input)
+    kinds = {main_type(parts.get(path, {})) for path in plan.sets}
+    is_apart = facts.held.isdisjoint(name.partition(".")[0] for name in plan.sets.values())
+    return bool(facts.held and kinds) and kinds <= _NUMBERS and is_apart and plan.verb == "update" and not plan.fixed
 
 
 def _from_other_tools(facts: PlanFacts) -> Iterator[Evidence]:

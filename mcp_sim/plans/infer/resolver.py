@@ -63,8 +63,8 @@ class Resolver:
     """The number of kinds of tools that mention each entity."""
     written: Mapping[str, AbstractSet[str]]
     """The fields that tools write, by entity."""
-    creators: Mapping[str, str]
-    """The tool that creates records of an entity: that with the shortest name. Others add to records that exist."""
+    creators: Mapping[str, ToolFeatures]
+    """The tool that creates records of an entity. Others add to records that exist."""
 
     def plan(self, features: ToolFeatures, roles: Roles) -> Plan:
         """Return the plan of a tool by its features, the roles of its arguments, and its overrides."""
@@ -79,9 +79,9 @@ class Resolver:
         entity = self.entities[features.entity]
         rows = self.given.records.get(entity.name, ())
         plan = _assemble(features, self._without_unheld_filters(roles, entity), entity, rows)
-        if self._adds_to_records(plan, entity):
-            plan = replace(plan, if_exists="update")
-        facts = PlanFacts(features, plan, entity, self.verbs[entity.name], entity.name in self.declared)
+        plan = self._adding_to_records(plan, entity)
+        held = frozenset(name for row in islice(rows, MAX_ROWS) for name in row)
+        facts = PlanFacts(features, plan, entity, self.verbs[entity.name], entity.name in self.declared, held)
         plan = plan.explained(_basis(features, roles, [*read_plan(facts)], is_held=_is_held(plan.fixed, rows)))
         objection = self._objection(features, plan, entity) if plan.backend == "records" else None
         if not is_fixed and _is_poor(features, plan, objection):
@@ -105,10 +105,19 @@ class Resolver:
         kept = kept if rows else roles.filters
         return replace(roles, filters=kept)
 
-    def _adds_to_records(self, plan: Plan, entity: Entity) -> bool:
-        """Whether a create takes the key of records that another tool creates: `note_add_tags(name, tags)`."""
-        is_main = plan.copies is not None or self.creators.get(entity.name) == plan.tool
-        return plan.verb == "create" and plan.if_exists == "refuse" and not is_main and entity.key in plan.sets.values()
+    def _adding_to_records(self, plan: Plan, entity: Entity) -> Plan:
+        """Return a create as an update if another tool makes the records whose key it takes: `give_raise(employee_id)`.
+
+        If that tool takes the key as well, this one may create a record: `note_add_tags(name, tags)`.
+        """
+        creator, key = self.creators.get(entity.name), next((a for a, f in plan.sets.items() if f == entity.key), None)
+        is_main = plan.copies is not None or creator is None or creator.tool.id == plan.tool
+        if plan.verb != "create" or plan.if_exists != "refuse" or is_main or key is None:
+            return plan
+        if snake(entity.key) in map(snake, properties(creator.input)):
+            return replace(plan, if_exists="update")
+        sets = {path: name for path, name in plan.sets.items() if path != key}
+        return replace(plan, verb="update", key=key, sets=sets)
 
     def _objection(self, features: ToolFeatures, plan: Plan, entity: Entity) -> str | None:
         """Return why a plan could not answer: it reaches no record, or changes nothing. None if it could."""

@@ -320,9 +320,9 @@ def _lines(arguments: Mapping[str, Record], known: KnownFields, taken: Container
 
 def _entered_row(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, str]:
     """Return the paths of the values of a row that enters the only list of objects with all of them: `lines.sku`."""
-    needed = {snake(name) for name in arguments if name in required(features.input)}
-    fields = [field for field in known.fields.values() if needed <= _shown_in(field.schema)]
-    if features.enters is None or not needed or len(fields) != 1:
+    needed = frozenset(map(snake, {*arguments} & {*required(features.input)}))
+    fields = [field for field in known.fields.values() if needed <= _shown_in(field.schema)] if needed else []
+    if features.enters is None or len(fields) != 1:
         return {}
     inner = {snake(name): name for name in properties(items(fields[0].schema))}
     return {path: f"{fields[0].name}.{inner[snake(path)]}" for path in arguments if snake(path) in inner}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Any, TypeVar
 
 from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
@@ -17,7 +16,7 @@ from mcp_sim.plans.infer.verbs import QUALIFIERS, STATES, STRONG, WEAK
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import is_rows, items, properties, property_of, required
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
 from mcp_sim.types.lexicon.english import noun_of_id, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 
@@ -81,8 +80,8 @@ class ServerFacts:
     """The entities of tools that return an id, as descriptions say: "The entry, from log_meal or get_food_log"."""
     contained: frozenset[tuple[str, str]]
     """Nouns of creates, each with that of a record which they require: `comment` and `issue`."""
-    rows: Mapping[str, AbstractSet[frozenset[str]]]
-    """The properties of the objects in each list of objects inside records, by entity."""
+    lists: Mapping[str, Mapping[str, frozenset[str]]]
+    """The lists inside records, by entity: their names, and the properties of the objects in them."""
 
     @property
     def held(self) -> Container[str]:
@@ -110,21 +109,23 @@ class ServerFacts:
         )  # `search_catalogue` shows books like `get_book`
         contained = frozenset(pair for facts in tools for pair in _contained(facts))
         by_name = _unique(_keys(tools)), _unique(_sources(tools))
-        return ServerFacts(*known, shapes, *by_name, contained, _rows(tools, given))
+        return ServerFacts(*known, shapes, *by_name, contained, _lists(tools, given))
 
 
-def _rows(tools: Iterable[ToolFacts], given: Given) -> dict[str, set[frozenset[str]]]:
-    """Return the properties of the objects in each list of objects inside records, by entity."""
-    schemas = [(name, field.schema) for name, entity in given.entities.items() for field in entity.fields.values()]
+def _lists(tools: Iterable[ToolFacts], given: Given) -> dict[str, dict[str, frozenset[str]]]:
+    """Return the names of the lists inside records, and the properties of the objects in them, by entity."""
+    schemas = [
+        (name, field.name, field.schema) for name, entity in given.entities.items() for field in entity.fields.values()
+    ]
     for facts in tools:
         if facts.parsed.verb in {"create", "get"} and facts.parsed.word in STRONG:
             parts = properties(record_schema(read_envelope("get", "", facts.output), facts.output))
-            schemas += [("_".join(facts.parsed.noun), schema) for schema in parts.values()]
-    rows = defaultdict[str, set[frozenset[str]]](set)
-    for name, schema in schemas:
-        if is_rows(schema):
-            rows[name].add(frozenset(map(snake, properties(items(schema)))))
-    return rows
+            schemas += [("_".join(facts.parsed.noun), name, schema) for name, schema in parts.items()]
+    lists = defaultdict[str, dict[str, frozenset[str]]](dict)
+    for entity, name, schema in schemas:
+        if main_type(schema) == "array":
+            lists[entity][snake(name)] = frozenset(map(snake, properties(items(schema))))
+    return lists
 
 
 def names_records(parsed: ParsedName) -> bool:
@@ -187,6 +188,11 @@ def _contained(facts: ToolFacts) -> Iterator[tuple[str, str]]:
     noun = "_".join(facts.parsed.noun)
     if facts.parsed.verb == "create" and not any(refers_to(noun, name) for name in required(facts.input)):
         yield from ((noun, noun_of_id(snake(name))) for name in sorted(required(facts.input)))
+
+
+def keys_among(entity: str, names: Iterable[str], server: ServerFacts) -> set[str]:
+    """Return those of some arguments that are keys of an entity."""
+    return {name for name in names if refers_to(entity, name) or server.keys.get(name) == entity}
 
 
 def refers_to(entity: str, argument: str) -> bool:

@@ -8,6 +8,7 @@ from mcp_sim.plans.infer.arguments import LIMITS
 from mcp_sim.plans.infer.entity_evidence import (
     collection,
     holder_of_list,
+    holder_of_members,
     holder_of_rows,
     holder_of_value,
     is_about,
@@ -70,6 +71,8 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
         weight, reason = (0.55, ", and its result is one") if is_shown else (0.3, "")
         is_noun = not word and len(properties(facts.input)) == 1  # `employee(employee_id)`
         yield facts.evidence("verb", "get" if is_noun else "update", weight, f"it takes the key of a {entity}{reason}")
+    elif not word and holder_of_list(facts, server) == entity:
+        yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record that holds a list")
     elif entity in server.held and not facts.parsed.word and (facts.parsed.plural or _asks_for_details(facts, score)):
         verb = "list" if facts.parsed.plural else "get"
         yield facts.evidence("verb", verb, 0.55, f"it is named after the given {plural(entity)}")
@@ -128,7 +131,8 @@ def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     """
     parsed, given = facts.parsed, server.given.entities.get(entity)
     holders = {read(facts, server) for read in (holder_of_list, holder_of_rows, holder_of_value, collection)}
-    if parsed.word in _ENTERING and entity in holders:
+    is_entering = parsed.word in _ENTERING and entity in holders
+    if is_entering or holder_of_members(facts, server) == entity:
         yield facts.evidence("verb", parsed.verb, -0.1, f"it is not about a {entity} alone")
         yield facts.evidence("verb", "update", 0.75, f"it changes a list of a {entity}")
     if given is None or given.singleton or parsed.verb not in {"update", "create", "unknown"}:
