@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from mcp_sim.grading.effects import (
     Difference,
@@ -57,9 +58,8 @@ class Record:
     """Whether someone else removed it: nothing is lost, and making it again repeats nothing."""
 
 
-@frozen
-class Progress:
-    """What became of one effect."""
+class Progress(NamedTuple):
+    """What became of one effect. A tuple, since it is compared after every write."""
 
     effect: Effect
     records: tuple[Record, ...] = ()
@@ -87,9 +87,9 @@ class Progress:
                 return self
             case "delete":
                 if write.new is None:
-                    return replace(self, is_there=True)
+                    return self._replace(is_there=True)
                 is_back = write.old is None and is_of_no_account(self.effect.before, write.new, by.step.at)
-                return replace(self, is_there=False) if is_back else self
+                return self._replace(is_there=False) if is_back else self
             case "set":
                 return self._set(write, differences, by)
             case _:
@@ -109,7 +109,7 @@ class Progress:
             return self
         if len(self.records) >= MOST_REMEMBERED:
             return self
-        return replace(self, records=(*self.records, Record(key, by.step.n, not by.has_goal)))
+        return self._replace(records=(*self.records, Record(key, by.step.n, not by.has_goal)))
 
     def _created(self, write: Write, differences: Sequence[Difference], by: By) -> Progress:
         """Return the progress after a record of this create was removed, or added to by the same call."""
@@ -125,7 +125,7 @@ class Progress:
                 replace(record, is_removed=not is_taken, is_taken=is_taken) if record.key == write.key else record
                 for record in self.records
             ]
-            return replace(self, records=tuple(kept))
+            return self._replace(records=tuple(kept))
         if not by.is_same_call:
             return self
         counts_ones = GivenValues(by.step.arguments).has(
@@ -152,15 +152,15 @@ class Progress:
             and effect.amount is not ABSENT
             and any(is_same_amount(amount, -effect.amount) for amount in amounts)
         ):
-            return replace(self, taken_back=self.taken_back + 1)
+            return self._replace(taken_back=self.taken_back + 1)
         if _is_equal(value, effect.value) or any(effect.is_set_by(difference) for difference in here):
-            return replace(self, is_there=True)
+            return self._replace(is_there=True)
         if not here:
             return self
         if by.is_same_call:
             if not self.is_there:
-                return replace(self, is_there=True)
-            return replace(self, is_there=False) if _is_equal(value, effect.before) else self.again(by)
+                return self._replace(is_there=True)
+            return self._replace(is_there=False) if _is_equal(value, effect.before) else self.again(by)
         if effect.amount is ABSENT or not self.is_there:
             return self
         is_added = any(is_same_amount(amount, effect.amount) for amount in amounts)
@@ -180,9 +180,9 @@ class Progress:
                 progress = progress.again(by)
             elif effect.is_taken_back_by(difference):
                 if by.is_same_call:  # a toggle
-                    progress = replace(progress, steps=progress.steps[:-1], others=())
+                    progress = progress._replace(steps=progress.steps[:-1], others=())
                 else:
-                    progress = replace(progress, taken_back=progress.taken_back + 1)
+                    progress = progress._replace(taken_back=progress.taken_back + 1)
             elif by.is_same_call and effect.kind == "add":
                 progress = progress.again(by)
         return progress
@@ -192,8 +192,8 @@ class Progress:
         if len(self.steps) + len(self.others) >= MOST_REMEMBERED:
             return self
         if by.is_own or by.is_same_call:
-            return replace(self, steps=(*self.steps, by.step.n))
-        return replace(self, others=(*self.others, by.step.n))
+            return self._replace(steps=(*self.steps, by.step.n))
+        return self._replace(others=(*self.others, by.step.n))
 
     # at the end
 

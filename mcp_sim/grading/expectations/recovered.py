@@ -347,7 +347,7 @@ class _Follow:
                     is_delete = known.effect.kind == "delete"
                     paths = [difference.path for difference in differences]
                     is_like = write.new is None if is_delete else known.effect.path in paths
-                    after = replace(known.again(by), is_elsewhere=True) if is_like else known
+                    after = known.again(by)._replace(is_elsewhere=True) if is_like else known
                 if is_like:
                     progress[place] = after
                     met.add(place)

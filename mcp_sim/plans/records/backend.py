@@ -9,7 +9,7 @@ from typing import TypeAlias
 from mcp_sim.plans.infer.envelopes import record_schema
 from mcp_sim.plans.infer.filters import is_presentation
 from mcp_sim.plans.records.arguments import argument, with_whole_numbers
-from mcp_sim.plans.records.creation import creation
+from mcp_sim.plans.records.creation import Creation
 from mcp_sim.plans.records.effects import Facts, Render, WriteMany, batch
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
 from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_record, parts_of
@@ -34,7 +34,7 @@ Show: TypeAlias = Callable[[Facts], Transition]
 """Makes a transition without changes of what a call did or found."""
 
 _NARROWING = terms("arguments.narrowing")
-_WRITES = {"create": creation, "update": updating, "delete": removal}
+_WRITES = {"create": Creation, "update": updating, "delete": removal}
 
 
 @backends.register("records")

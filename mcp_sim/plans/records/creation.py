@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from itertools import chain, islice
 from typing import TypeAlias
 
-from mcp_sim.generate.defaults import MOST_LINK_CANDIDATES, generated_fields, record_maker
+from mcp_sim.generate.defaults import first_value, settling
 from mcp_sim.generate.keys import key_maker, key_of_copy, next_key
+from mcp_sim.generate.links import inherited_fields
 from mcp_sim.generate.missing_records import generated_put
 from mcp_sim.generate.schema_constraints import validity_test
-from mcp_sim.generate.time_fields import time_meaning
+from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.uniqueness import is_name, is_unique
 from mcp_sim.plans.records.arguments import assigned_values, assignments_of, fixed_values, links_of, resolve_links
-from mcp_sim.plans.records.effects import Effect, Write, new_once
+from mcp_sim.plans.records.effects import Effect, new_once
 from mcp_sim.plans.records.line_items import line_completer
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.records.updates import changing
@@ -35,12 +37,16 @@ from mcp_sim.types.json_schema.shapes import (
     properties,
     property_of,
 )
-from mcp_sim.types.json_values import as_key, is_key, nest_paths
+from mcp_sim.types.json_values import NOWHERE, as_key, is_key, nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import last_word, singular, snake
+from mcp_sim.types.lexicon.terms import ordered
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.switches import WriteMode, mode_reader
+from mcp_sim.types.switches import mode_reader
 from mcp_sim.types.views import find_key
+
+_REST = ordered("fields.rest")
+MOST_LINK_CANDIDATES = 32  # the most records that a link is chosen from, if no argument gives it
 
 Imply: TypeAlias = Callable[[Turn, Invent, Record], Record]
 """Returns the given values with the references that they imply."""
@@ -52,65 +58,71 @@ Divide: TypeAlias = Callable[[Turn, Invent, Key, Record], dict[str, list[Change]
 """Returns the records to create for the parts of a new record, by the field that lists them."""
 
 
-def creation(tool: Tool, plan: Plan, domain: Domain) -> Write:
-    """Compile a tool that creates a record."""
-    entity = domain.entities[plan.entity or ""]
-    name, sets, links = entity.name, assignments_of(tool, plan, domain), links_of(plan, entity, domain)
-    make, keys = record_maker(plan, entity, domain), key_maker(entity)
-    fixed = fixed_values(plan, entity)
-    change, imply = changing(tool, plan, domain), implied_links(entity, domain)
-    complete, divide = linked_records(entity, domain), child_records(entity, domain)
-    complete_lines = line_completer(entity, domain, sets)
-    stored = frozenset(entity.fields)
-    dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
-    is_marked = name in domain.unspecified or name in domain.given
-    guesses = generated_fields(entity) if is_marked else frozenset[str]()
-    shown = [(rule, entity.fields[rule.field].schema) for rule in sets if is_marked and rule.field in entity.fields]
-    mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
-    known_key = _key_finder(plan, entity)
-    copied = None if plan.copies is None else finder(tool, replace(plan, key=plan.copies), entity)
-    unique = {entity.key} | {name for name, field in entity.fields.items() if _is_own(entity, field)}
+class Creation:
+    """A tool that creates a record, or does its create to the record that exists already."""
 
-    def create(turn: Turn, invent: Invent) -> Effect | Observation:
-        source = None if copied is None else copied(turn)
+    def __init__(self, tool: Tool, plan: Plan, domain: Domain) -> None:
+        entity = domain.entities[plan.entity or ""]
+        self.tool, self.plan, self.entity, self.keys = tool, plan, entity, key_maker(entity)
+        self.copied = None if plan.copies is None else finder(tool, replace(plan, key=plan.copies), entity)
+        self.unique = {entity.key} | {name for name, field in entity.fields.items() if _is_own(entity, field)}
+        self.sets, self.links = assignments_of(tool, plan, domain), links_of(plan, entity, domain)
+        self.fixed = fixed_values(plan, entity)
+        self.dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
+        self.complete_lines = line_completer(entity, domain, self.sets)
+        self.known_key, self.change = _key_finder(plan, entity), changing(tool, plan, domain)
+        self.mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
+        self.imply, self.complete = implied_links(entity, domain), linked_records(entity, domain)
+        self.make, self.divide = record_maker(plan, entity, domain), child_records(entity, domain)
+        is_marked = entity.name in domain.unspecified or entity.name in domain.given
+        self.guesses = generated_fields(entity) if is_marked else frozenset[str]()
+        shown = [rule for rule in self.sets if is_marked and rule.field in entity.fields]
+        self.shown = [(rule, entity.fields[rule.field].schema) for rule in shown]
+
+    def __call__(self, turn: Turn, invent: Invent) -> Effect | Observation:
+        source = None if self.copied is None else self.copied(turn)
         if isinstance(source, Observation):
             return source
-        original = Record() if source is None else turn.view.get(name, source) or {}
-        copy = {field: value for field, value in original.items() if field not in unique}
-        values = {**copy, **fixed(turn), **assigned_values(turn, sets)}
-        values = resolve_links(turn, tool, links, values)
+        values = resolve_links(turn, self.tool, self.links, self._values(turn, source))
         if isinstance(values, Observation):
             return values
-        values = nest_paths(values, dotted)
-        values = {field: value for field, value in values.items() if field in stored or field not in entity.fields}
-        shaped = values
-        values = values if complete_lines is None else complete_lines(turn, values)
-        asked_mode = None if mode_of is None else mode_of(turn.call.arguments)
-        mode: WriteMode = asked_mode or plan.if_exists
-        taken = known_key(turn.view, values)
-        if taken is not None and mode != "replace" and turn.view.get(name, taken) is not None:
+        shaped = nest_paths(values, self.dotted)
+        values = shaped if self.complete_lines is None else self.complete_lines(turn, shaped)
+        taken = self.known_key(turn.view, values)
+        existing = None if taken is None else turn.view.get(self.entity.name, taken)
+        mode = (None if self.mode_of is None else self.mode_of(turn.call.arguments)) or self.plan.if_exists
+        if taken is not None and existing is not None and mode != "replace":
             if mode == "refuse":
-                return conflict(tool, name, taken, "already exists")
-            return change(turn, taken) if mode != "keep" else Effect(taken, turn.view.get(name, taken) or {}, ())
-        key = taken if source is None or taken is not None else key_of_copy(entity, source, turn.view)
-        key = key if key is not None else next_key(entity, keys, turn.view, turn.draws)
-        known = {**imply(turn, invent, values), entity.key: key}
+                return conflict(self.tool, self.entity.name, taken, "already exists")
+            return self.change(turn, taken) if mode != "keep" else Effect(taken, existing, ())
+        key = taken if source is None or taken is not None else key_of_copy(self.entity, source, turn.view)
+        key = key if key is not None else next_key(self.entity, self.keys, turn.view, turn.draws)
+        return self._created(turn, invent, key, values, shaped)
+
+    def _values(self, turn: Turn, source: Key | None) -> Record:
+        """Return the values that a call gives, with those of the record that it copies."""
+        original = Record() if source is None else turn.view.get(self.entity.name, source) or {}
+        copy = {field: value for field, value in original.items() if field not in self.unique}
+        return {**copy, **self.fixed(turn), **assigned_values(turn, self.sets)}
+
+    def _created(self, turn: Turn, invent: Invent, key: Key, values: Record, shaped: Record) -> Effect:
+        """Return the new record with those that it needs, and those of its parts."""
+        name = self.entity.name
+        known = {**self.imply(turn, invent, values), self.entity.key: key}
         determined = frozenset(known)
-        linked = complete(turn, invent, known)
-        record = make(turn, invent, known, values)
+        linked = self.complete(turn, invent, known)
+        record = self.make(turn, invent, known, values)
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
-        children = divide(turn.after([put]), invent, key, values)
+        children = self.divide(turn.after([put]), invent, key, values)
         if children:
             record = {**record, **{field: [child.record for child in puts] for field, puts in children.items()}}
             put = replace(put, record=record)
-        is_guessed = not guesses.isdisjoint(record.keys() - determined) or any(
+        is_guessed = not self.guesses.isdisjoint(record.keys() - determined) or any(
             _is_completed(rule.fetch(turn.call.arguments), shaped[rule.field], record.get(rule.field), schema)
-            for rule, schema in shown
+            for rule, schema in self.shown
             if rule.field in shaped
         )
         return Effect(key, record, (put, *linked, *chain.from_iterable(children.values())), is_guessed)
-
-    return create
 
 
 def _is_completed(given: Json, shaped: Json, stored: Json, schema: Record) -> bool:
@@ -135,6 +147,159 @@ def _is_completed(given: Json, shaped: Json, stored: Json, schema: Record) -> bo
             if not is_settled:
                 return True
     return False
+
+
+def _is_own(entity: Entity, field: Field) -> bool:
+    """Return whether a copy has a value of its own: a code or an address, or the time of its creation or change."""
+    is_code = is_unique(entity, field) and not is_name(field.name)
+    return is_code or time_meaning(field.name, field.schema) in {"created", "updated"}
+
+
+def _key_finder(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | None]:
+    """Return a function that finds the key given by the caller, or that of a record with the same identity.
+
+    A unique field identifies a record, else all texts if the record has numbers.
+    """
+    fields = [entity.fields[name] for name in plan.sets.values() if name in entity.fields]
+    naming = min((field.name for field in fields if is_unique(entity, field)), key=is_name, default=None)
+    has_numbers = any(main_type(field.schema) in {"integer", "number"} for field in fields)
+    texts = [field.name for field in fields if main_type(field.schema) == "string"] if has_numbers else []
+    identity = [] if plan.if_exists == "refuse" else texts if naming is None else [naming]
+
+    def known(view: View, values: Record) -> Key | None:
+        taken: Key | None = as_key(values.get(entity.key))
+        given = [name for name in identity if values.get(name) is not None]
+        if taken is not None or not given:
+            return taken
+        alike = view.find(entity.name, given[0], values[given[0]])
+        return next((key for key, row in alike if all(row.get(name) == values[name] for name in given)), None)
+
+    return known
+
+
+# completing a record --------------------------------------------------------------------------------------------------
+
+
+def record_maker(
+    plan: Plan, entity: Entity, domain: Domain
+) -> Callable[[Turn, Invent, Record, Mapping[str, Json]], Record]:
+    """Return a function that completes a new record, in the order of the entity's fields."""
+    rules = [rule for rule in _defaults(entity) if rule.field.name not in plan.fixed]
+    lists = [field for field in entity.fields.values() if plan.how.get(field.name) == "append"]
+    rests = _rests(entity)
+    order, settle, inherit = tuple(entity.fields), settling(entity, domain), _inherited(entity, domain)
+
+    def make(turn: Turn, invent: Invent, record: Record, values: Mapping[str, Json]) -> Record:
+        for field in lists:
+            if field.name in record and not isinstance(record[field.name], list):
+                record[field.name] = [record[field.name]]
+        inherit(turn.view, record)
+        for name, base in rests:
+            if name not in record and base in record:
+                record[name] = record[base]
+        for rule in rules:
+            if rule.field.name not in record:
+                rule.fill(turn, invent, record)
+        if settle is not None:
+            settle(record, values.keys())
+        return {name: record[name] for name in dict.fromkeys((*order, *record)) if name in record}
+
+    return make
+
+
+def _rests(entity: Entity) -> list[tuple[str, str]]:
+    """Return the numbers that are at first as large as another one: `copies_available` with its `copies`."""
+    names = {snake(name): name for name in entity.fields}
+    forms = [(name, form) for name in names for word in _REST for form in (f"{name}_{word}", f"{word}_{name}")]
+    return [(names[form], names[name]) for name, form in forms if form in names]
+
+
+def _inherited(entity: Entity, domain: Domain) -> Callable[[View, Record], None]:
+    """Compile what sets absent fields of a new record from the records that it references, such as a price."""
+    rules = [rule for rule in inherited_fields(domain, entity) if "default" not in entity.fields[rule.name].schema]
+
+    def inherit(view: View, record: Record) -> None:
+        for rule in rules:
+            if rule.name in record:
+                continue
+            key = find_key(view, rule.target, record.get(rule.link))
+            value = None if key is None else (view.get(rule.target, key) or {}).get(rule.theirs)
+            if value is not None and rule.allows(value):
+                record[rule.name] = value
+
+    return inherit
+
+
+@frozen
+class _Default:
+    """The initial value of a field that no argument gives.
+
+    `settled` is a value that needs no model. `stamp` returns the time of the call, for fields that hold a creation
+    time.
+    """
+
+    entity: str
+    field: Field
+    stamp: Callable[[datetime], Json] | None
+    settled: Json
+
+    def fill(self, turn: Turn, invent: Invent, record: Record) -> None:
+        field = self.field
+        if self.stamp is not None:
+            record[field.name] = self.stamp(turn.now)
+        elif self.settled is not NOWHERE:
+            record[field.name] = self.settled
+        elif field.required and field.link is None:
+            record[field.name] = invent(turn, self.entity, field.name, field.schema, record)
+        elif field.required and (key := self._linked(turn, invent, field.link or "")) is not None:
+            record[field.name] = [key] if main_type(field.schema) == "array" else key
+
+    def _linked(self, turn: Turn, invent: Invent, target: str) -> Key | None:
+        """Return the key for a link that no argument gives, None if there are no records to link to.
+
+        The first candidate is chosen by the seed.
+        """
+        first = turn.draws.unit(f"link/{self.field.name}")
+        count = min(turn.view.count(target), MOST_LINK_CANDIDATES)
+        keys = (turn.view.sample_key(target, (first + step / count) % 1) for step in range(count))
+        known = (key for key in keys if key is not None)
+        nearest = next(known, None)
+        if nearest is None:
+            return None
+        return invent.choose_reference(turn, self.entity, self.field.name, target, chain((nearest,), known))
+
+
+def generated_fields(entity: Entity) -> frozenset[str]:
+    """Return the fields of a new record that are generated if no argument gives them."""
+    return frozenset(
+        rule.field.name
+        for rule in _defaults(entity)
+        if rule.field.name not in dict(_rests(entity))
+        and rule.stamp is None
+        and rule.settled is NOWHERE
+        and rule.field.required
+    )
+
+
+def _defaults(entity: Entity) -> Iterator[_Default]:
+    for field in entity.fields.values():
+        if field.name == entity.key:
+            continue
+        stamped = time_meaning(field.name, field.schema) in {"created", "updated"} and not is_nullable(field.schema)
+        stamp = time_formatter(field.name, field.schema) if stamped else None
+        yield _Default(entity.name, field, stamp, _initial_value(field))
+
+
+def _initial_value(field: Field) -> Json:
+    schema = field.schema
+    if "default" in schema and field.link is None:
+        return schema["default"]
+    if is_nullable(schema):
+        return None
+    return first_value(snake(field.name), schema) if field.required else NOWHERE
+
+
+# records beside it ----------------------------------------------------------------------------------------------------
 
 
 def child_records(entity: Entity, domain: Domain) -> Divide:
@@ -277,31 +442,3 @@ def _shared(entity: Entity, domain: Domain) -> Iterator[_Shared]:
             if own is None or own is link or is_role or not theirs.is_single_link or own.link != theirs.link:
                 continue
             yield _Shared(own.name, link.name, target.name, theirs.name)
-
-
-def _is_own(entity: Entity, field: Field) -> bool:
-    """Return whether a copy has a value of its own: a code or an address, or the time of its creation or change."""
-    is_code = is_unique(entity, field) and not is_name(field.name)
-    return is_code or time_meaning(field.name, field.schema) in {"created", "updated"}
-
-
-def _key_finder(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | None]:
-    """Return a function that finds the key given by the caller, or that of a record with the same identity.
-
-    A unique field identifies a record, else all texts if the record has numbers.
-    """
-    fields = [entity.fields[name] for name in plan.sets.values() if name in entity.fields]
-    naming = min((field.name for field in fields if is_unique(entity, field)), key=is_name, default=None)
-    has_numbers = any(main_type(field.schema) in {"integer", "number"} for field in fields)
-    texts = [field.name for field in fields if main_type(field.schema) == "string"] if has_numbers else []
-    identity = [] if plan.if_exists == "refuse" else texts if naming is None else [naming]
-
-    def known(view: View, values: Record) -> Key | None:
-        taken: Key | None = as_key(values.get(entity.key))
-        given = [name for name in identity if values.get(name) is not None]
-        if taken is not None or not given:
-            return taken
-        alike = view.find(entity.name, given[0], values[given[0]])
-        return next((key for key, row in alike if all(row.get(name) == values[name] for name in given)), None)
-
-    return known

@@ -81,7 +81,8 @@ def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
         if is_same and new_key == key:
             return Effect(key, before, ())
         record = {**before, **after, **total(before, after), **moves(before, after, turn.now)}
-        settle(record, values.keys())
+        if settle is not None:
+            settle(record, values.keys())
         if not equal(new_key, key):
             return rename(turn, key, new_key, record)
         return Effect(
