@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from mcp_sim.libraries.files.tree import entities as entities_of_files
-from mcp_sim.libraries.git import repository
+from mcp_sim.libraries.git import history
 from mcp_sim.libraries.git.changes import Difference, Snapshot, count_lines, difference, kind_of, render_patch
 from mcp_sim.libraries.git.errors import (
     BadName,
@@ -25,7 +25,8 @@ from mcp_sim.libraries.git.errors import (
     Unmerged,
 )
 from mcp_sim.libraries.git.git import Git
-from mcp_sim.libraries.git.repository import Commit, Repository, Status
+from mcp_sim.libraries.git.history import Commit
+from mcp_sim.libraries.git.repository import Repository, Status
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity
 
@@ -62,4 +63,4 @@ library = Git
 
 def entities(_state: Json) -> list[Entity]:
     """Return the entities of repositories, and of the files in them."""
-    return [*entities_of_files(), *repository.entities()]
+    return [*entities_of_files(), *history.entities()]

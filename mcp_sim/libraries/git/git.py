@@ -11,7 +11,8 @@ from mcp_sim.libraries.files import Files, is_within, join, normalize
 from mcp_sim.libraries.files.tree import read_given_files
 from mcp_sim.libraries.git.changes import Snapshot
 from mcp_sim.libraries.git.errors import NotARepository
-from mcp_sim.libraries.git.repository import REPOSITORY, Repository
+from mcp_sim.libraries.git.history import REPOSITORY
+from mcp_sim.libraries.git.repository import Repository
 from mcp_sim.libraries.store import Store
 from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import iso_seconds
