@@ -37,7 +37,7 @@ def first_value(name: str, schema: Record) -> Json:
 
 
 def settling(entity: Entity, domain: Domain) -> Settle | None:
-    """Compile the dependent fields of an entity; None if it has none."""
+    """Compile the dependent fields of an entity; None without such fields."""
     conforms = record_conformers(domain, entity)
     stamps = {name for name, field in entity.fields.items() if time_meaning(name, field.schema) is not None}
     rules = [(name, mend) for name, mend in adjustments(entity) if name not in stamps]
