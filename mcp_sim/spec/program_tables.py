@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast
 
 from mcp_sim.spec.messages import LARGEST_SHOWN, shown
 from mcp_sim.types import Json, Record
-from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.domain import Entity, Field, singleton_key
 from mcp_sim.types.errors import Severity, did_you_mean
 from mcp_sim.types.json_schema.validation import compiled
 
@@ -137,7 +137,7 @@ class _Table:
         body = self._body(value)
         fields, links = self._named(body, "fields"), self._named(body, "links")
         is_single, is_natural = body.get("singleton", False), body.get("natural", False)
-        key = body.get("key", name if is_single else "id")
+        key = body.get("key", singleton_key(name, fields) if is_single else "id")
         is_declared = key in fields or is_single or (is_natural and key not in body.get("hidden", ()))
         if not is_declared:  # else another field could be taken for the key
             fields = {key: {"type": "integer" if isinstance(body.get("ids"), int) else "string"}, **fields}

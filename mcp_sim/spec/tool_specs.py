@@ -32,7 +32,7 @@ from mcp_sim.spec.surface import (
     resource_entities,
 )
 from mcp_sim.types import FailureRenderer, Json, Record, Tool, render_plain_failure
-from mcp_sim.types.domain import Entity, Example, Field
+from mcp_sim.types.domain import Entity, Example, Field, singleton_key
 from mcp_sim.types.error_templates import Template, VendorErrors
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen
@@ -232,7 +232,8 @@ def _entity(name: str, entity_part: EntityPart) -> Entity:
         field: _field(field, body, is_needed=field in entity_part.required)
         for field, body in entity_part.fields.items()
     }
-    key = name if entity_part.singleton and "key" not in entity_part.model_fields_set else entity_part.key
+    is_keyed = not entity_part.singleton or "key" in entity_part.model_fields_set
+    key = entity_part.key if is_keyed else singleton_key(name, fields)
     return Entity(
         name,
         key,

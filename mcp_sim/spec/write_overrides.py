@@ -19,7 +19,7 @@ from mcp_sim.spec.trust import Trust
 from mcp_sim.spec.yaml12 import Path as Parts
 from mcp_sim.spec.yaml12.writing import insert_entries
 from mcp_sim.types import Json, Record
-from mcp_sim.types.domain import Domain, Field
+from mcp_sim.types.domain import Domain, Field, singleton_key
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
@@ -191,7 +191,8 @@ def _entity_entry(domain: Domain, name: str, server: str) -> Record:
     defaults = EntityPart()
     changed = {name: value for name, value in values.items() if value != getattr(defaults, name)}
     changed |= {"open": None} if is_undecided and not (entity.open or entity.singleton) else {}
-    return {name: value for name, value in changed.items() if not (entity.singleton and value == entity.name)}
+    usual = {"key": singleton_key(entity.name, entity.fields)} if entity.singleton else {}
+    return {name: value for name, value in changed.items() if usual.get(name) != value}
 
 
 def _field_entries(inferred: Mapping[str, Field], server: str) -> Iterator[tuple[str, Record]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping
 from dataclasses import field
 from datetime import datetime
 from typing import Any
@@ -67,6 +67,11 @@ class Entity:
     def schema_of(self, field: str) -> Record:
         """Return the schema of a field, which allows anything if the entity does not declare the field."""
         return self.fields[field].schema if field in self.fields else {}
+
+
+def singleton_key(name: str, fields: Container[str]) -> str:
+    """Return the name of a singleton's key: the entity's own, unless a field has it, such as the `mode` of a `mode`."""
+    return singleton_key(f"{name}_", fields) if name in fields else name
 
 
 @frozen

@@ -32,7 +32,7 @@ from mcp_sim.plans.infer.state_tables import (
     with_outer_keys,
 )
 from mcp_sim.types import Json, Record
-from mcp_sim.types.domain import Entity, Field, Inside
+from mcp_sim.types.domain import Entity, Field, Inside, singleton_key
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.given_rows import unwrap_rows
 from mcp_sim.types.json_schema.shapes import as_list, as_object, schema_of, type_name, types_of
@@ -103,7 +103,7 @@ def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
 
 def _make_singleton(name: str, record: Record) -> Entity:
     fields = {word: Field(word, schema_of(value), required=True) for word, value in record.items()}
-    return Entity(name, name, None, fields, singleton=True)
+    return Entity(name, singleton_key(name, fields), None, fields, singleton=True)
 
 
 @dataclass(slots=True)
@@ -191,6 +191,7 @@ class _Reader:
         are_ids = all(any(map(str.isdigit, key)) for key in keys)
         is_argument = snake(name) in self.nouns.arguments and len(keys) > 1  # `malt: {pale: 80}` for `malt_stock(malt)`
         is_asked = (lookup is not None and (last_word(lookup) != "id" or are_ids)) or is_argument
+        is_asked = is_asked and name not in keys  # `mode: {mode: cool, fan: low}` is one mode
         return is_asked and len(kinds) == 1 and not kinds & {"object", "array"}
 
     def _are_parents(self, name: str, body: Record) -> bool:

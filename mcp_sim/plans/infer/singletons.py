@@ -11,7 +11,7 @@ from mcp_sim.plans.infer.envelopes import SUCCESS, read_envelope
 from mcp_sim.plans.infer.names import ParsedName, Words, first_nouns, last_nouns, parse_noun_phrase
 from mcp_sim.plans.infer.verbs import COUNT
 from mcp_sim.types import Record, Tool
-from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.domain import Entity, Field, singleton_key
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, is_rows, map_of, properties, required
@@ -169,7 +169,8 @@ def _make_entity(name: str, uses: Sequence[_Use]) -> Entity:
         Field(argument, use.arguments[argument], required=True) for use in uses for argument in use.arguments
     ]
     fields = {field.name: field for field in reversed(listed or [Field("name", {"type": "string"}, required=True)])}
-    return Entity(name, name, None, fields, singleton=True)
+    taken = {*fields, *(argument for use in uses for argument in use.arguments)}
+    return Entity(name, singleton_key(name, taken), None, fields, singleton=True)
 
 
 def _result_fields(name: str, use: _Use) -> Iterator[Field]:

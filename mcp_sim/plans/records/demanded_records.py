@@ -112,7 +112,7 @@ class Demand:
         fields = [self._entity.fields.get(name) for name in wanted.values]
         are_links = bool(fields) and all(field is not None and field.link is not None for field in fields)
         is_of_parent = are_links and not wanted.words and not wanted.limits  # such as the tasks of a project
-        if (self._is_created or self._is_whole) and not is_of_parent:
+        if self._is_created or (self._is_whole and not is_of_parent):
             return []  # an agent would take it for what it created or tried to create, or lacked in the whole list
         parents = _missing_parents(turn, self._entity, wanted, self._domain, invent)
         if parents is None or not self._is_free(turn.view, wanted):

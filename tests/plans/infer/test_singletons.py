@@ -44,6 +44,19 @@ async def test_a_singleton_returns_what_was_set(tmp_path: Path) -> None:
         assert value(await world.call("get_settings", {})) == {**before, "bass": before["bass"] + 1}
 
 
+@pytest.mark.parametrize("noun", ["mode", "volume", "language"])
+@pytest.mark.parametrize("origin", ["inferred", "given", "declared"])
+async def test_a_singleton_may_have_a_field_of_its_name(tmp_path: Path, noun: str, origin: str) -> None:
+    tools = spec(tool(f"get_{noun}"), tool(f"set_{noun}", {noun: TEXT}, noun))
+    fields = f"{{{noun}: {{type: string}}, unit: {{type: string}}}}"
+    declared = f"entities: {{{noun}: {{singleton: true, fields: {fields}}}}}\n" if origin == "declared" else ""
+    world = f"state: {{{noun}: {{{noun}: first, unit: x}}}}" if origin == "given" else ""
+    async with service(tmp_path, tools + declared, world) as sim, sim.open() as opened:
+        for setting in ("second", "third"):
+            value(await opened.call(f"set_{noun}", {noun: setting}))
+            assert value(await opened.call(f"get_{noun}", {}))[noun] == setting
+
+
 @pytest.mark.parametrize(
     "others",
     [

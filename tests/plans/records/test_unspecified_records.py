@@ -145,6 +145,20 @@ async def test_a_filter_invents_no_record_that_tools_create(
         assert "PO-2030-0147" in json.dumps(value(await world.call(tool_name, {reference: "PO-2030-0147"})))
 
 
+@pytest.mark.parametrize(("parent", "record"), [("owner", "dog"), ("customer", "invoice"), ("site", "alarm")])
+@pytest.mark.parametrize("is_required", [False, True])
+async def test_an_unknown_parent_has_no_records_that_tools_create(
+    tmp_path: Path, parent: str, record: str, is_required: bool
+) -> None:
+    key = f"{parent}_id"
+    asks = tool(f"list_{record}s", *([key] if is_required else []), **{key: STRING})
+    tools = [tool(f"create_{record}", key, "name"), tool(f"get_{parent}", key), tool(f"get_{record}", f"{record}_id")]
+    async with service(tmp_path, [*tools, asks]).open() as world:
+        assert await rows(world, f"list_{record}s", **{key: "zz-99"}) == []
+        created = value(await world.call(f"create_{record}", {key: "zz-99", "name": "Rex"}))
+        assert [row["name"] for row in await rows(world, f"list_{record}s", **{key: "zz-99"})] == [created["name"]]
+
+
 async def test_worlds_of_one_seed_generate_the_same(tmp_path: Path) -> None:
     async with service(tmp_path, TRACKER) as simulator:
         found = [
