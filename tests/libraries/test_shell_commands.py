@@ -64,6 +64,10 @@ PRINTED = {
         "pkill: pidfile not valid\nTry `pkill --help' for more information.\n"
         "FOO: unknown signal; killall -l lists signals.\nx: no process found\n"
     ),
+    "seq -s: --separator=, 3; date -d 2029-01-01 --date=2029-02-03 +%F; mkdir -m 700 --mode=755 p; stat -c %a p": (
+        "1,2,3\n2029-02-03\n755\n"
+    ),
+    "tar -cf u.tar --absolute-names /lab/u.json; tar -tPf u.tar": "/lab/u.json\n",
     "chmod 999 empty.txt": "chmod: invalid mode: '999'\nTry 'chmod --help' for more information.\n",
     "file people.csv src/hello.c u.json src/run.sh empty.txt src src/broken": (
         "people.csv:  CSV text\nsrc/hello.c: C source, ASCII text\nu.json:      JSON text data\n"

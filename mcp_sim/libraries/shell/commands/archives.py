@@ -57,11 +57,9 @@ def unpacked(data: bytes) -> bytes | None:
 
 def compress(kind: str, run: Invocation, *, unpacks: bool = False, prints: bool = False) -> None:
     """Compress or unpack files or stdin."""
-    options, paths = run.options(
-        "dkcfvqtz0123456789eT:", ["decompress", "keep", "stdout", "to-stdout", "force", "verbose"]
-    )
-    unpacks = unpacks or bool(options.keys() & {"d", "decompress"})
-    prints = prints or bool(options.keys() & {"c", "stdout", "to-stdout"})
+    options, paths = run.options("dkcfvqtz0123456789eT:", "decompress:d keep:k stdout:c to-stdout:c force:f verbose:v")
+    unpacks = unpacks or "d" in options
+    prints = prints or "c" in options
     for path in paths or ["-"]:
         ending = ENDINGS[kind]
         data = run.read(path)
@@ -80,19 +78,18 @@ def compress(kind: str, run: Invocation, *, unpacks: bool = False, prints: bool 
             continue
         place = run.place(path)
         run.fs.write_file(place.removesuffix(ending) if unpacks else place + ending, result)
-        if not options.keys() & {"k", "keep"}:
+        if "k" not in options:
             run.fs.remove(place)
 
 
 _CAT = {"unpacks": True, "prints": True}
 
 
-_LONG = {
-    "create": "c", "extract": "x", "get": "x", "list": "t", "verbose": "v", "gzip": "z", "bzip2": "j", "xz": "J",
-    "append": "r", "update": "u",
-}  # fmt: skip
-_WITH_VALUE = ("file=", "directory=", "exclude=", "transform=", "xform=", "strip-components=", "owner=", "group=")
-_FLAGS = ("preserve-permissions", "absolute-names", "keep-old-files", "overwrite", "no-same-owner", "to-stdout")
+_LONG = (
+    "create:c extract:x get:x list:t verbose:v gzip:z bzip2:j xz:J append:r update:u file:f directory:C exclude= "
+    "transform= xform= strip-components= owner= group= preserve-permissions:p absolute-names:P keep-old-files:k "
+    "overwrite no-same-owner to-stdout:O"
+)
 _COMPRESSIONS = {"z": "gzip", "j": "bzip2", "J": "xz"}
 _USAGE = "Try 'tar --help' or 'tar --usage' for more information.\n"
 _GIVES_UP = "tar: Error is not recoverable: exiting now\n"
@@ -111,32 +108,30 @@ def tar(run: Invocation) -> None:
         return
     excluded = [word.partition("=")[2].strip("'\"") for word in run.arguments if word.startswith("--exclude=")]
     try:
-        options, names = run.options("cxtvzjJf:C:prukOhPaWSm", [*_LONG, *_WITH_VALUE, *_FLAGS])
+        options, names = run.options("cxtvzjJf:C:prukOhPaWSm", _LONG)
     except Failed as failure:
         raise Failed(failure.text.partition("\n")[0] + f"\n{_USAGE}", 64) from None
-    flags = {_LONG.get(name, name) for name in options}
-    modes = flags & {"c", "x", "t"}
+    modes = options.keys() & {"c", "x", "t"}
     if not modes:
         raise Failed(f"tar: You must specify one of the '-Acdtrux', '--delete' or '--test-label' options\n{_USAGE}", 2)
-    archive = _Archive(run, options, flags, excluded)
+    archive = _Archive(run, options, excluded)
     {"c": archive.create, "x": archive.extract, "t": archive.show}[modes.pop()](names)
 
 
 class _Archive:
     """One run of tar."""
 
-    def __init__(self, run: Invocation, options: Mapping[str, str], flags: set[str], excluded: Sequence[str]) -> None:
-        self._run, self._flags, self._excluded = run, flags, excluded
-        self._file = options.get("f", options.get("file", "-"))
-        self._folder = run.place(options.get("C", options.get("directory", ".")))
+    def __init__(self, run: Invocation, options: Mapping[str, str], excluded: Sequence[str]) -> None:
+        self._run, self._flags, self._excluded = run, options.keys(), excluded
+        self._file = options.get("f", "-")
+        self._folder = run.place(options.get("C", "."))
         self._strip = int(options.get("strip-components", "0") or 0)
         rename = options.get("transform", options.get("xform", ""))
         if len(rename) > _LONGEST_TRANSFORM:
             raise Failed(_INVALID, 2)
         self._rename = _SUBSTITUTION.match(rename)
         if run.look(self._folder, follow=True) is None:
-            given = options.get("C", options.get("directory"))
-            raise Failed(f"tar: {given}: Cannot open: No such file or directory\n{_GIVES_UP}", 2)
+            raise Failed(f"tar: {options.get('C')}: Cannot open: No such file or directory\n{_GIVES_UP}", 2)
 
     # writing
 
@@ -237,7 +232,7 @@ class _Archive:
                 continue
             if "v" in self._flags:
                 self._run.out.append(f"{member.name}{'/' if member.isdir() else ''}\n")
-            if "O" in self._flags or "to-stdout" in self._flags:
+            if "O" in self._flags:
                 self._run.write(data)
             else:
                 self._put(posixpath.join(self._folder, *parts), member, data)

@@ -12,21 +12,21 @@ _MOST = 100_000  # lines, as many as other commands of the interpreter print
 
 
 def shuf(run: Invocation) -> None:
-    options, rest = run.options("n:i:er", ["head-count=", "input-range=", "echo", "repeat"])
-    span = options.get("i", options.get("input-range"))
+    options, rest = run.options("n:i:er", "head-count:n input-range:i echo:e repeat:r")
+    span = options.get("i")
     if span is not None:
         low, _, high = span.partition("-")
         if not (is_number(low) and is_number(high)):
             raise Failed(f"shuf: invalid input range: '{span}'\n")
         lines = [str(number) for number in range(int(low), min(int(high), int(low) + _MOST) + 1)]
-    elif "e" in options or "echo" in options:
+    elif "e" in options:
         lines = rest
     else:
         lines = run.text(rest[0] if rest else "-").splitlines()
-    count = options.get("n", options.get("head-count"))
+    count = options.get("n")
     if count is not None and not is_number(count):
         raise Failed(f"shuf: invalid line count: '{count}'\n")
-    if "r" in options or "repeat" in options:
+    if "r" in options:
         lines = [run.chance.choice(lines) for _ in range(min(int(count or 0), _MOST))] if lines else []
     else:
         run.chance.shuffle(lines)
@@ -34,18 +34,18 @@ def shuf(run: Invocation) -> None:
 
 
 def mktemp(run: Invocation) -> None:
-    options, rest = run.options("dqtup:", ["directory", "tmpdir=", "suffix=", "dry-run"])
+    options, rest = run.options("dqtup:", "directory:d tmpdir:p suffix= dry-run:u")
     template = rest[0] if rest else "tmp.XXXXXXXXXX"
     stem = template.rstrip("X")
     if len(template) - len(stem) < 3:
         raise Failed(f"mktemp: too few X's in template '{template}'\n")
-    folder = options.get("p", options.get("tmpdir", "/tmp" if not rest or "t" in options else ""))  # noqa: S108 (of the world)
+    folder = options.get("p", "/tmp" if not rest or "t" in options else "")  # noqa: S108 (of the world)
     name = stem + "".join(run.chance.choices(ascii_letters + digits, k=len(template) - len(stem)))
     path = f"{folder.rstrip('/')}/{name}" if folder else name
     path += options.get("suffix", "")
     if run.look(path.rpartition("/")[0] or ".") is None:
         raise Failed(f"mktemp: failed to create file via template '{template}': No such file or directory\n")
-    if not {"d", "directory"}.isdisjoint(options):
+    if "d" in options:
         run.fs.mkdir(run.place(path))
         run.fs.chmod(run.place(path), 0o700)
     elif "u" not in options:

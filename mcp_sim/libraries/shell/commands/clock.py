@@ -54,11 +54,11 @@ def sleep(run: Invocation) -> None:
 
 def date(run: Invocation) -> None:
     options, rest = run.options(
-        "d:r:uRI::s:", ["date=", "reference=", "utc", "universal", "iso-8601=", "rfc-3339=", "rfc-email", "set="]
+        "d:r:uRI::s:", "date:d reference:r utc:u universal:u iso-8601:I rfc-3339= rfc-email:R set:s"
     )
     moment = run.now
-    text = options.get("d", options.get("date"))
-    source = options.get("r", options.get("reference"))
+    text = options.get("d")
+    source = options.get("r")
     if text is not None:
         moment = parse_date(text, run.now)
     elif source is not None:
@@ -68,13 +68,13 @@ def date(run: Invocation) -> None:
         moment = node.modified
     pattern = next((argument[1:] for argument in rest if argument.startswith("+")), None)
     if pattern is None:
-        precision = options.get("I", options.get("iso-8601", options.get("rfc-3339")))
+        precision = options.get("I", options.get("rfc-3339"))
         if precision is not None:
             sign = " " if "rfc-3339" in options else "T"
             full = {"s": f"%Y-%m-%d{sign}%H:%M:%S%:z", "m": f"%Y-%m-%d{sign}%H:%M%:z", "h": f"%Y-%m-%d{sign}%H%:z"}
             pattern = full.get(precision[:1], "%Y-%m-%d")
         else:
-            pattern = "%a, %d %b %Y %H:%M:%S %z" if {"R", "rfc-email"} & options.keys() else _USUAL
+            pattern = "%a, %d %b %Y %H:%M:%S %z" if "R" in options else _USUAL
     run.out.append(f"{format_date(pattern, moment)}\n")
 
 

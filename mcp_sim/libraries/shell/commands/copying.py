@@ -10,14 +10,13 @@ from mcp_sim.libraries.files import is_within
 from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, Node
 from mcp_sim.libraries.shell.commands.listing import mode_text
 
-_LONG = (
-    "recursive", "verbose", "no-clobber", "update=?", "force", "interactive=?", "archive", "parents",
-    "target-directory=",
-    "no-target-directory", "backup=?", "suffix=", "preserve=?", "dereference", "no-dereference", "link",
-    "symbolic-link",
-    "strip-trailing-slashes", "one-file-system", "no-preserve-root", "preserve-root", "dir", "mode=", "reference=",
-    "silent", "quiet", "changes",
-)  # fmt: skip
+_PLACING = (
+    "recursive:r verbose:v no-clobber:n update=? force:f interactive=? archive:a parents target-directory:t "
+    "no-target-directory:T backup=? suffix:S preserve=? dereference:L no-dereference:P link:l symbolic-link:s "
+    "strip-trailing-slashes one-file-system:x"
+)
+_REMOVING = "recursive:r force:f verbose:v dir:d interactive=? one-file-system preserve-root no-preserve-root"
+_CHANGING = "recursive:R verbose:v changes:c silent:f quiet:f reference= preserve-root no-preserve-root"
 _STEP = re.compile(r"([ugoa]*)([-+=])([rwxXst]*)")
 _SHIFTS = {"u": 6, "g": 3, "o": 0}
 _BITS = {"r": 4, "w": 2, "x": 1}
@@ -32,31 +31,31 @@ class _Placing:
 
     def __init__(self, run: Invocation, short: str) -> None:
         self._run = run
-        self._options, self._paths = run.options(short, _LONG)
+        self._options, self._paths = run.options(short, _PLACING)
         self._moves = run.name == "mv"
-        self._keeps = _has(self._options, "p", "a", "archive", "preserve")
-        self._recurses = _has(self._options, "r", "R", "a", "recursive", "archive")
+        self._keeps = _has(self._options, "p", "a", "preserve")
+        self._recurses = _has(self._options, "r", "R", "a")
         self._is_backup = _has(self._options, "b", "backup")
 
     def place_all(self) -> None:
         """Copy or move the sources to the target."""
         run, name = self._run, self._run.name
         help_text = f"Try '{name} --help' for more information.\n"
-        folder = self._options.get("t", self._options.get("target-directory"))
+        folder = self._options.get("t")
         if not self._paths:
             raise Failed(f"{name}: missing file operand\n{help_text}")
         if len(self._paths) == 1 and folder is None:
             raise Failed(f"{name}: missing destination file operand after '{self._paths[0]}'\n{help_text}")
         *sources, target = [*self._paths, folder] if folder is not None else self._paths
         node = run.look(target, follow=True)
-        is_folder = node is not None and node.is_directory and not _has(self._options, "T", "no-target-directory")
-        if not is_folder and (len(sources) > 1 or folder is not None or _has(self._options, "parents")):
+        is_folder = node is not None and node.is_directory and "T" not in self._options
+        if not is_folder and (len(sources) > 1 or folder is not None or "parents" in self._options):
             kind = "target directory" if folder is not None else "target"
             why = "No such file or directory" if node is None else "Not a directory"
             raise Failed(f"{name}: {kind} '{target}': {why}\n")
         for source in sources:
             end = source.rstrip("/") or "/"
-            if _has(self._options, "parents"):
+            if "parents" in self._options:
                 self._make_above(target, end)
                 self._place(source, posixpath.join(target, end.lstrip("/")))
             else:
@@ -110,7 +109,7 @@ class _Placing:
         if old.is_directory and not node.is_directory:
             run.fail(f"{name}: cannot overwrite directory '{target}' with non-directory\n")
             return False
-        if _has(self._options, "n", "no-clobber"):
+        if "n" in self._options:
             return False
         if _has(self._options, "u", "update") and old.modified >= node.modified:
             return False
@@ -120,7 +119,7 @@ class _Placing:
             run.fail(f"mv: cannot move '{source}' to '{target}': Directory not empty\n")
             return False
         if self._is_backup and not old.is_directory:
-            run.fs.rename(old.path, f"{old.path}{self._options.get('S', self._options.get('suffix', '~'))}")
+            run.fs.rename(old.path, f"{old.path}{self._options.get('S', '~')}")
         elif self._moves:
             run.fs.remove(old.path, True)
         return True
@@ -133,7 +132,7 @@ class _Placing:
             run.date(place, node.modified)
             self._report(f"renamed '{source}' -> '{target}'\n")
             return
-        link = node.path if _has(self._options, "s", "symbolic-link") else node.target
+        link = node.path if "s" in self._options else node.target
         if node.is_directory:
             if not run.fs.exists(place):
                 run.fs.mkdir(place)
@@ -159,7 +158,7 @@ class _Placing:
             run.date(place, node.modified)
 
     def _report(self, line: str) -> None:
-        if _has(self._options, "v", "verbose"):
+        if "v" in self._options:
             self._run.out.append(line)
 
 
@@ -178,9 +177,9 @@ def mv(run: Invocation) -> None:
 
 
 def rm(run: Invocation) -> None:
-    options, paths = run.options("rRfvidI", _LONG)
-    is_forced = "f" in options or "force" in options
-    order = [name for name in options if name in ("f", "i", "force", "interactive")]
+    options, paths = run.options("rRfvidI", _REMOVING)
+    is_forced = "f" in options
+    order = [name for name in options if name in ("f", "i", "interactive")]
     asks = bool(order) and order[-1] in ("i", "interactive")
     if not paths and not is_forced:
         raise Failed("rm: missing operand\nTry 'rm --help' for more information.\n")
@@ -190,11 +189,11 @@ def rm(run: Invocation) -> None:
         if node is None or problem:
             run.fail(f"rm: {problem}\n") if problem and not (node is None and is_forced) else None
             continue
-        for shown, inner in [*_deepest_first(run, path, node)] if asks or _has(options, "v", "verbose") else ():
+        for shown, inner in [*_deepest_first(run, path, node)] if asks or "v" in options else ():
             if asks and not _agrees(run, _question(shown, inner)):
                 return
             kind = "directory " if inner.is_directory else ""
-            run.out += [f"removed {kind}'{shown}'\n"] if _has(options, "v", "verbose") else []
+            run.out += [f"removed {kind}'{shown}'\n"] if "v" in options else []
         try:
             run.fs.remove(node.path, True)
         except RuntimeError:  # the interpreter does not let go of what is mounted
@@ -203,7 +202,7 @@ def rm(run: Invocation) -> None:
 
 def _why_kept(run: Invocation, path: str, node: Node | None, options: Mapping[str, str]) -> str:
     """Return why rm does not remove a path; '' if it does."""
-    recurses = _has(options, "r", "R", "recursive")
+    recurses = _has(options, "r", "R")
     if posixpath.basename(path.rstrip("/")) in (".", "..") and path.strip("/"):
         return f"refusing to remove '.' or '..' directory: skipping '{path}'"
     if run.place(path) == "/":
@@ -211,7 +210,7 @@ def _why_kept(run: Invocation, path: str, node: Node | None, options: Mapping[st
         return f"it is dangerous to operate recursively on '/'\nrm: {use}"
     if node is None:
         return f"cannot remove '{path}': No such file or directory"
-    if node.is_directory and not recurses and not _has(options, "d", "dir"):
+    if node.is_directory and not recurses and "d" not in options:
         return f"cannot remove '{path}': Is a directory"
     if node.is_directory and not recurses and run.list(node.path):
         return f"cannot remove '{path}': Directory not empty"
@@ -231,8 +230,8 @@ def _deepest_first(run: Invocation, path: str, node: Node) -> Iterator[tuple[str
 
 
 def mkdir(run: Invocation) -> None:
-    options, paths = run.options("pvm:", _LONG)
-    given = options.get("m", options.get("mode"))
+    options, paths = run.options("pvm:", "parents:p verbose:v mode:m")
+    given = options.get("m")
     if not paths:
         raise Failed("mkdir: missing operand\nTry 'mkdir --help' for more information.\n")
     mode = (
@@ -242,11 +241,11 @@ def mkdir(run: Invocation) -> None:
     )
     for path in paths:
         steps = [path]
-        while _has(options, "p", "parents") and posixpath.dirname(steps[0].rstrip("/")) not in ("", "/"):
+        while "p" in options and posixpath.dirname(steps[0].rstrip("/")) not in ("", "/"):
             steps.insert(0, posixpath.dirname(steps[0].rstrip("/")))
         for step in steps:
             old = run.look(step, follow=True)
-            if old is not None and _has(options, "p", "parents") and old.is_directory:
+            if old is not None and "p" in options and old.is_directory:
                 continue
             above = run.look(posixpath.dirname(run.place(step)), follow=True)
             if old is not None or above is None or not above.is_directory:
@@ -261,14 +260,14 @@ def mkdir(run: Invocation) -> None:
                 break
             run.fs.mkdir(posixpath.join(above.path, posixpath.basename(run.place(step))))
             run.fs.chmod(run.place(step), mode if step == path else 0o755)
-            run.out += [f"mkdir: created directory '{step}'\n"] if _has(options, "v", "verbose") else []
+            run.out += [f"mkdir: created directory '{step}'\n"] if "v" in options else []
 
 
 def chmod(run: Invocation) -> None:
     words = [word for word in run.arguments if not re.fullmatch(r"-[rwxXst]+", word)]
     removed = [word for word in run.arguments if re.fullmatch(r"-[rwxXst]+", word)]
     run.arguments = words
-    options, rest = run.options("Rvcf", _LONG)
+    options, rest = run.options("Rvcf", _CHANGING)
     reference = options.get("reference")
     mode, paths = (removed[0], rest) if removed else ("", rest) if reference else (rest[0] if rest else "", rest[1:])
     if not paths:
@@ -286,7 +285,7 @@ def chmod(run: Invocation) -> None:
         if node is None:
             run.fail(f"chmod: cannot access '{path}': No such file or directory\n")
             continue
-        is_deep = _has(options, "R", "recursive")
+        is_deep = "R" in options
         for shown, inner in reversed([*_deepest_first(run, path, node)]) if is_deep else [(path, node)]:
             if not inner.is_link:
                 after = _changed(mode, inner.mode, is_directory=inner.is_directory, problem=problem)
@@ -297,8 +296,8 @@ def chmod(run: Invocation) -> None:
 def _report_mode(run: Invocation, options: Mapping[str, str], shown: str, node: Node, after: int) -> None:
     if after == node.mode:
         kept = f"mode of '{shown}' retained as {after:04o} ({mode_text(node)[1:]})\n"
-        run.out += [kept] if _has(options, "v", "verbose") else []
-    elif _has(options, "v", "verbose", "c", "changes"):
+        run.out += [kept] if "v" in options else []
+    elif _has(options, "v", "c"):
         new = mode_text(Node(node.path, node.kind, after, 0, node.modified))[1:]
         run.out.append(
             f"mode of '{shown}' changed from {node.mode:04o} ({mode_text(node)[1:]}) to {after:04o} ({new})\n"

@@ -11,18 +11,16 @@ from mcp_sim.libraries.line_changes import Step, grouped, steps
 from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, Node, is_number
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
-_DIFF_LONG = {
-    "brief": "q", "recursive": "r", "ignore-case": "i", "ignore-all-space": "w", "ignore-space-change": "b",
-    "new-file": "N", "report-identical-files": "s", "side-by-side": "y", "ignore-blank-lines": "B", "text": "a",
-}  # fmt: skip
+_DIFF_LONG = (
+    "brief:q recursive:r ignore-case:i ignore-all-space:w ignore-space-change:b new-file:N report-identical-files:s "
+    "side-by-side:y ignore-blank-lines:B text:a unified=? context=? color=? width:W suppress-common-lines"
+)
 _LONGEST_SUFFIX = 16
 _MOST_PARTS = 676  # as two letters count
 
 
 def diff(run: Invocation) -> None:
-    options, paths = run.options(
-        "rquU:iwbBNsycaW:", [*_DIFF_LONG, "unified=?", "context=?", "color=?", "width=", "suppress-common-lines"], 2
-    )
+    options, paths = run.options("rquU:iwbBNsycaW:", _DIFF_LONG, 2)
     if len(paths) != 2:
         last = (paths or ["diff"])[-1]
         problem = f"missing operand after '{last}'" if len(paths) < 2 else f"extra operand '{paths[2]}'"
@@ -35,12 +33,12 @@ class _Comparison:
 
     def __init__(self, run: Invocation, options: Mapping[str, str]) -> None:
         self._run = run
-        self._flags = {_DIFF_LONG.get(name, name) for name in options}
+        self._flags = options.keys()
         width = options.get("U", options.get("unified"))
         self._context = None
         if "u" in options or width is not None:
             self._context = int(width) if width and is_number(width) else 3
-        columns = options.get("W", options.get("width", str(WIDTH)))
+        columns = options.get("W", str(WIDTH))
         if not is_number(columns) or not int(columns):
             raise Failed(f"diff: invalid width '{columns}'\ndiff: Try 'diff --help' for more information.\n", 2)
         self._width = int(columns)
@@ -174,7 +172,7 @@ def _marked(sign: str, lines: Sequence[str]) -> Iterator[str]:
 
 
 def cmp(run: Invocation) -> None:
-    options, paths = run.options("sln:b", ["silent", "quiet", "bytes=", "verbose"], 2)
+    options, paths = run.options("sln:b", "silent:s quiet:s bytes:n verbose:l", 2)
     if not paths:
         raise Failed("cmp: missing operand after 'cmp'\ncmp: Try 'cmp --help' for more information.\n", 2)
     first, second = paths[0], paths[1] if len(paths) > 1 else "-"
@@ -185,7 +183,7 @@ def cmp(run: Invocation) -> None:
     if left == right:
         return
     run.code = 1
-    if options.keys() & {"s", "silent", "quiet"}:
+    if "s" in options:
         return
     at = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), None)
     if at is None:
@@ -204,16 +202,16 @@ def cmp(run: Invocation) -> None:
 def split(run: Invocation) -> None:
     options, rest = run.options(
         "l:b:a:dxn:e",
-        ["additional-suffix=", "numeric-suffixes=?", "hex-suffixes=?", "bytes=", "lines=", "suffix-length=", "number=",
-         "verbose", "elide-empty-files"],
-    )  # fmt: skip
+        "additional-suffix= numeric-suffixes=? hex-suffixes=? bytes:b lines:l suffix-length:a number:n verbose "
+        "elide-empty-files:e",
+    )
     source, prefix = rest[0] if rest else "-", rest[1] if len(rest) > 1 else "x"
     try:
         data = run.read(source)
     except Failed:
         raise Failed(f"split: cannot open '{source}' for reading: No such file or directory\n") from None
     parts = _parts(data, options)
-    width = options.get("a", options.get("suffix-length", "2"))
+    width = options.get("a", "2")
     if not is_number(width) or not 1 <= int(width) <= _LONGEST_SUFFIX:
         raise Failed(f"split: invalid suffix length: '{width}'\n")
     signs, first = "abcdefghijklmnopqrstuvwxyz", "0"
@@ -233,11 +231,11 @@ def split(run: Invocation) -> None:
 
 def _parts(data: bytes, options: Mapping[str, str]) -> list[bytes]:
     """Return what split writes into each file."""
-    size = options.get("b", options.get("bytes"))
+    size = options.get("b")
     if size is not None:
         step = _bytes(size)
         return [data[at : at + step] for at in range(0, len(data), step)]
-    chunks = options.get("n", options.get("number"))
+    chunks = options.get("n")
     if chunks is not None:
         by_lines, number = chunks.startswith("l/"), chunks.removeprefix("l/")
         if not is_number(number) or not 0 < int(number) <= _MOST_PARTS:
@@ -247,7 +245,7 @@ def _parts(data: bytes, options: Mapping[str, str]) -> list[bytes]:
         if by_lines:
             ends = [(data.find(b"\n", end - 1) + 1 or len(data)) if 0 < end < len(data) else end for end in ends]
         return [data[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-    count = options.get("l", options.get("lines", "1000"))
+    count = options.get("l", "1000")
     if not is_number(count) or not int(count):
         raise Failed(f"split: invalid number of lines: '{count}'\n")
     lines = data.splitlines(keepends=True)

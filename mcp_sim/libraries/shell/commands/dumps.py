@@ -167,27 +167,27 @@ def _shortest(value: float, size: int) -> str:
 def od(run: Invocation) -> None:
     pairs, paths = run.pairs(
         "abcdfilosxA:t:j:N:w::v",
-        ["address-radix=", "format=", "skip-bytes=", "read-bytes=", "width=?", "output-duplicates", "endian="],
+        "address-radix:A format:t skip-bytes:j read-bytes:N width:w output-duplicates:v endian=",
     )
     options = dict(pairs)
-    given = [_SHORT.get(name, value) for name, value in pairs if name in _SHORT or name in ("t", "format")]
+    given = [_SHORT.get(name, value) for name, value in pairs if name in _SHORT or name == "t"]
     types = [kind for text in given or ["o2"] for kind in _types(text)]
-    radix = (options.get("A") or options.get("address-radix") or "o")[:1]
+    radix = (options.get("A") or "o")[:1]
     if radix not in (*_ADDRESSES, "n"):
         raise Failed(f"od: invalid output address radix '{radix}'; it must be one character from [doxn]\n")
     data = b"".join(_contents(run, paths))
-    skipped = _amount(options.get("j", options.get("skip-bytes", "0")))
-    limit = options.get("N", options.get("read-bytes"))
+    skipped = _amount(options.get("j", "0"))
+    limit = options.get("N")
     if skipped > len(data):
         raise Failed("od: cannot skip past end of combined input\n")
     end = len(data) if limit is None else skipped + _amount(limit)
     step = math.lcm(*(kind.size for kind in types))
-    wanted = options.get("w", options.get("width"))
+    wanted = options.get("w")
     width = 16 if wanted is None else _amount(wanted or "32")
     if not 0 < width <= _WIDEST or width % step:
         run.errors.append(f"od: warning: invalid width {width}; using {step} instead\n")
         width = step
-    shows_all = not options.keys().isdisjoint(("v", "output-duplicates"))
+    shows_all = "v" in options
     run.out += _lines(data[skipped:end], types, radix, skipped, width, shows_all=shows_all)
 
 

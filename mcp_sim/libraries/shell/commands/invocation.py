@@ -60,6 +60,24 @@ def is_number(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
+def split_options(words: Sequence[str], short: str, long: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the options among the words in their order, by name without dashes, and the other words.
+
+    `short` has the letters as `getopt` takes them; the value of a letter with `::` may be left out, and is empty then.
+    `long` has the long names: `size=` takes a value, `color=?` may take one, and `all:a` is another name of `-a`.
+    Raises `GetoptError` for an unknown option.
+    """
+    signs = {letter: "=?" if colons == "::" else "=" for letter, colons in re.findall(r"(\w)(::?)", short)}
+    letters = dict(re.findall(r"([\w-]+):(\w)", long))
+    names = [name + signs.get(letter, "") for name, _, letter in (word.partition(":") for word in long.split())]
+    optional = {f"--{name.removesuffix('=?')}" for name in names if name.endswith("=?")}
+    lone = {f"-{letter}" for letter, sign in signs.items() if sign == "=?"}
+    given = [f"{word}=" if word in optional else word for word in words if word not in lone]
+    pairs, rest = gnu_getopt(given, short.replace("::", ":"), [name.removesuffix("?") for name in names])
+    pairs += [(word, "") for word in words if word in lone]
+    return [(letters.get(name.lstrip("-"), name.lstrip("-")), value) for name, value in pairs], rest
+
+
 class Invocation:
     """One run of a command: its arguments, input and files, and the time and the chance of the world."""
 
@@ -111,26 +129,18 @@ class Invocation:
     def user(self) -> str:
         return "root"
 
-    def options(self, short: str, long: Sequence[str] = (), usage: int = 1) -> tuple[dict[str, str], list[str]]:
-        """Return the options, by their names without dashes, and the other arguments. Fails for unknown ones."""
+    def options(self, short: str, long: str = "", usage: int = 1) -> tuple[dict[str, str], list[str]]:
+        """Return the options by name, and the other arguments. Fails for unknown ones."""
         pairs, rest = self.pairs(short, long, usage)
         return dict(pairs), rest
 
-    def pairs(self, short: str, long: Sequence[str] = (), usage: int = 1) -> tuple[list[tuple[str, str]], list[str]]:
-        """Return the options in their order, by their names without dashes, and the other arguments.
-
-        The value of a short option with `::`, or of a long one with `=?`, may be left out, and is empty then.
-        """
-        optional = {f"--{name.removesuffix('=?')}" for name in long if name.endswith("=?")}
-        lone = {f"-{letter}" for letter in re.findall(r"(\w)::", short)}
-        words = [f"{word}=" if word in optional else word for word in self.arguments if word not in lone]
+    def pairs(self, short: str, long: str = "", usage: int = 1) -> tuple[list[tuple[str, str]], list[str]]:
+        """Return the options in their order, and the other arguments. Fails for unknown ones."""
         try:
-            pairs, rest = gnu_getopt(words, short.replace("::", ":"), [name.removesuffix("?") for name in long])
+            return split_options(self.arguments, short, long)
         except GetoptError as error:
             sign = f"unrecognized option '--{error.opt}'" if len(error.opt) > 1 else f"invalid option -- '{error.opt}'"
             raise Failed(f"{self.name}: {sign}\nTry '{self.name} --help' for more information.\n", usage) from None
-        pairs += [(word, "") for word in self.arguments if word in lone]
-        return [(name.lstrip("-"), value) for name, value in pairs], rest
 
     def place(self, path: str) -> str:
         """Return the absolute path of an argument."""

@@ -14,14 +14,11 @@ _RECENT = timedelta(seconds=15778476)
 """Half a year: older files are listed with their year, as GNU ls does."""
 _SIGNS = {"directory": "d", "symlink": "l"}
 _INDICATORS = {"directory": "/", "symlink": "@"}
-_LONG = {
-    "all": "a", "almost-all": "A", "human-readable": "h", "recursive": "R", "reverse": "r", "directory": "d",
-    "classify": "F", "size": "s", "numeric-uid-gid": "n", "no-group": "G", "inode": "i",
-}  # fmt: skip
-_DU_LONG = {
-    "summarize": "s", "human-readable": "h", "all": "a", "total": "c", "bytes": "b", "separate-dirs": "S",
-}  # fmt: skip
-_IGNORED = ("color=?", "group-directories-first", "time-style=", "full-time", "sort=", "format=")
+_LONG = (
+    "all:a almost-all:A human-readable:h recursive:R reverse:r directory:d classify:F size:s numeric-uid-gid:n "
+    "no-group:G inode:i color=? group-directories-first time-style= full-time sort= format="
+)
+_DU_LONG = "summarize:s human-readable:h all:a total:c bytes:b max-depth:d separate-dirs:S apparent-size exclude= time"
 
 
 def mode_text(node: Node) -> str:
@@ -51,16 +48,16 @@ def blocks(node: Node) -> int:
 
 
 def ls(run: Invocation) -> None:
-    options, paths = run.options("aAlhRtrS1dFpsigGnoUXkCmxQ", [*_LONG, *_IGNORED], 2)
-    _Listing(run, {_LONG.get(name, name) for name in options}, options).list_all(paths or ["."])
+    options, paths = run.options("aAlhRtrS1dFpsigGnoUXkCmxQ", _LONG, 2)
+    _Listing(run, options).list_all(paths or ["."])
 
 
 class _Listing:
     """One run of ls."""
 
-    def __init__(self, run: Invocation, flags: set[str], options: Mapping[str, str]) -> None:
-        self._run, self._flags, self._options = run, flags, options
-        self._is_long = bool(flags & {"l", "n", "o", "g", "full-time"})
+    def __init__(self, run: Invocation, options: Mapping[str, str]) -> None:
+        self._run, self._flags, self._options = run, options.keys(), options
+        self._is_long = bool(self._flags & {"l", "n", "o", "g", "full-time"})
 
     def list_all(self, paths: Sequence[str]) -> None:
         files: list[tuple[str, Node]] = []
@@ -180,25 +177,10 @@ def _size(node: Node) -> int:
 
 
 def du(run: Invocation) -> None:
-    options, paths = run.options(
-        "shacbkSd:mLx0",
-        [
-            "summarize",
-            "human-readable",
-            "all",
-            "total",
-            "bytes",
-            "max-depth=",
-            "separate-dirs",
-            "apparent-size",
-            "exclude=",
-            "time",
-        ],
-    )
-    flags = {_DU_LONG.get(name, name) for name in options}
-    deepest = options.get("d", options.get("max-depth"))
-    depth = 0 if "s" in flags else int(deepest) if deepest and is_number(deepest) else 1 << 30
-    usage = _Usage(run, flags, depth)
+    options, paths = run.options("shacbkSd:mLx0", _DU_LONG)
+    deepest = options.get("d")
+    depth = 0 if "s" in options else int(deepest) if deepest and is_number(deepest) else 1 << 30
+    usage = _Usage(run, options, depth)
     total = 0
     for path in paths or ["."]:
         node = run.look(path)
@@ -206,15 +188,15 @@ def du(run: Invocation) -> None:
             run.fail(f"du: cannot access '{path}': No such file or directory\n")
         else:
             total += usage.measure(path, node, 0)
-    if "c" in flags:
+    if "c" in options:
         run.out.append(f"{usage.show(total)}\ttotal\n")
 
 
 class _Usage:
     """One run of du. What was counted is not counted again; directories take nothing, as on tmpfs."""
 
-    def __init__(self, run: Invocation, flags: set[str], depth: int) -> None:
-        self._run, self._flags, self._depth = run, flags, depth
+    def __init__(self, run: Invocation, options: Mapping[str, str], depth: int) -> None:
+        self._run, self._flags, self._depth = run, options.keys(), depth
         self._seen: set[str] = set()
 
     def show(self, size: int) -> str:
@@ -248,7 +230,7 @@ class _Usage:
 
 
 def tree(run: Invocation) -> None:
-    options, paths = run.options("adfpugL:hsFI:P:CDi", ["noreport", "dirsfirst", "charset="])
+    options, paths = run.options("adfpugL:hsFI:P:CDi", "noreport dirsfirst charset=")
     branches = _Tree(run, options)
     for path in paths or ["."]:
         node = run.look(path, follow=True)

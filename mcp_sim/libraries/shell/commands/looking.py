@@ -40,19 +40,19 @@ _LOOK = 1 << 16  # bytes
 
 
 def file(run: Invocation) -> None:
-    options, paths = run.options("bikLhzN", ["brief", "mime", "mime-type", "dereference", "no-dereference"])
+    options, paths = run.options("bikLhzN", "brief:b mime:i mime-type dereference:L no-dereference:h")
     if not paths:
         raise Failed("Usage: file [-bcCdEhikLlNnprsSvzZ0] [--apple] [--extension] [--mime-encoding]\n")
     width = max(len(path) for path in paths) + 1
     for path in paths:
-        node = run.look(path, follow=bool(options.keys() & {"L", "dereference"}))
+        node = run.look(path, follow="L" in options)
         if node is None:
             kind = f"cannot open `{path}' (No such file or directory)"
-        elif options.keys() & {"i", "mime", "mime-type"}:
+        elif options.keys() & {"i", "mime-type"}:
             kind = _mime(run, node, with_encoding="mime-type" not in options)
         else:
             kind = _kind(run, node)
-        run.out.append(f"{kind}\n" if options.keys() & {"b", "brief"} else f"{(path + ':').ljust(width)} {kind}\n")
+        run.out.append(f"{kind}\n" if "b" in options else f"{(path + ':').ljust(width)} {kind}\n")
 
 
 def _kind(run: Invocation, node: Node) -> str:
@@ -139,9 +139,9 @@ def _mime(run: Invocation, node: Node, *, with_encoding: bool) -> str:
 
 
 def wc(run: Invocation) -> None:
-    options, paths = run.options("lwcmL", ["lines", "words", "bytes", "chars", "max-line-length"])
+    options, paths = run.options("lwcmL", "lines:l words:w bytes:c chars:m max-line-length:L")
     names = {"l": "lines", "w": "words", "m": "chars", "c": "bytes", "L": "max-line-length"}
-    chosen = [name for letter, name in names.items() if letter in options or name in options]
+    chosen = [name for letter, name in names.items() if letter in options]
     chosen = chosen or ["lines", "words", "bytes"]
     rows: list[tuple[list[int], str]] = []
     for path in paths or [""]:

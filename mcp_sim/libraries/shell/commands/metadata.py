@@ -27,15 +27,13 @@ def resolved(run: Invocation, path: str) -> str:
 
 
 def realpath(run: Invocation) -> None:
-    options, paths = run.options(
-        "emsqLPz", ["relative-to=", "canonicalize-existing", "canonicalize-missing", "no-symlinks"]
-    )
+    options, paths = run.options("emsqLPz", "relative-to= canonicalize-existing:e canonicalize-missing:m no-symlinks:s")
     if not paths:
         raise Failed("realpath: missing operand\nTry 'realpath --help' for more information.\n")
     for path in paths:
-        place = run.place(path) if options.keys() & {"s", "no-symlinks"} else resolved(run, path)
-        needed = place if options.keys() & {"e", "canonicalize-existing"} else posixpath.dirname(place)
-        if run.look(needed) is None and not options.keys() & {"m", "canonicalize-missing"}:
+        place = run.place(path) if "s" in options else resolved(run, path)
+        needed = place if "e" in options else posixpath.dirname(place)
+        if run.look(needed) is None and "m" not in options:
             run.fail(f"realpath: {path}: No such file or directory\n")
             continue
         base = options.get("relative-to")
@@ -43,13 +41,13 @@ def realpath(run: Invocation) -> None:
 
 
 def readlink(run: Invocation) -> None:
-    options, paths = run.options("femnqsvz", ["canonicalize", "canonicalize-existing", "no-newline"])
+    options, paths = run.options("femnqsvz", "canonicalize:f canonicalize-existing:e no-newline:n")
     if not paths:
         raise Failed("readlink: missing operand\nTry 'readlink --help' for more information.\n")
-    end = "" if options.keys() & {"n", "no-newline"} else "\n"
+    end = "" if "n" in options else "\n"
     for path in paths:
         node = run.look(path)
-        if options.keys() & {"f", "e", "m", "canonicalize", "canonicalize-existing"}:
+        if options.keys() & {"f", "e", "m"}:
             run.out.append(f"{resolved(run, path)}{end}")
         elif node is None or not node.is_link:
             run.code = 1
@@ -74,13 +72,13 @@ Change: %z
 
 
 def stat(run: Invocation) -> None:
-    options, paths = run.options("Lc:ft", ["dereference", "format=", "printf=", "terse", "file-system"])
+    options, paths = run.options("Lc:ft", "dereference:L format:c printf= terse:t file-system:f")
     if not paths:
         raise Failed("stat: missing operand\nTry 'stat --help' for more information.\n")
-    pattern = options.get("c", options.get("format"))
+    pattern = options.get("c")
     printed = options.get("printf")
     for path in paths:
-        node = run.look(path, follow=bool(options.keys() & {"L", "dereference"}))
+        node = run.look(path, follow="L" in options)
         if node is None:
             run.fail(f"stat: cannot statx '{path}': No such file or directory\n")
         elif printed is not None:

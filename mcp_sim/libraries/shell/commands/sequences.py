@@ -25,7 +25,7 @@ def seq(run: Invocation) -> None:
     # Negative numbers begin like options.
     at = next((at for at, word in enumerate(run.arguments) if _NUMBER.fullmatch(word)), len(run.arguments))
     numbers, run.arguments = run.arguments[at:], run.arguments[:at]
-    options, rest = run.options("s:wf:", ["separator=", "equal-width", "format="])
+    options, rest = run.options("s:wf:", "separator:s equal-width:w format:f")
     words = [*rest, *numbers]
     if not words:
         raise Failed(f"seq: missing operand\n{_HELP}")
@@ -40,7 +40,7 @@ def seq(run: Invocation) -> None:
     if all(is_number(word.lstrip("+-")) for word in words):
         start, step = int(start), int(step)  # a million of them take a fifth of the time of decimals
     show = _format(words, (start, start + step * (length - 1)), options)
-    separator = options.get("s", options.get("separator", "\n"))
+    separator = options.get("s", "\n")
     texts = (show(start + step * number) for number in range(length))
     batches = iter(lambda: separator.join(islice(texts, _AT_ONCE)), "")
     run.out += [separator.join(batches), "\n"]
@@ -59,7 +59,7 @@ def _range(words: list[str]) -> tuple[Decimal, Decimal, Decimal]:
 
 def _format(words: list[str], ends: tuple[_Number, _Number], options: Mapping[str, str]) -> Callable[[_Number], str]:
     """Return what shows a number of a sequence with these ends."""
-    pattern = options.get("f", options.get("format"))
+    pattern = options.get("f")
     if pattern is not None:
         match = _FORMAT.fullmatch(pattern)
         if match is None:
@@ -67,7 +67,7 @@ def _format(words: list[str], ends: tuple[_Number, _Number], options: Mapping[st
         return lambda value: pattern % float(value)
     places = max(len(word.partition(".")[2]) for word in words[:-1] or ["1"])
     show: Callable[[_Number], str] = str if isinstance(ends[0], int) else lambda value: f"{value:.{places}f}"
-    if not options.keys() & {"w", "equal-width"}:
+    if "w" not in options:
         return show
     width = max(len(show(value)) for value in ends)
     return lambda value: show(value).zfill(width)

@@ -15,10 +15,9 @@ _URL = re.compile(r"(?:(https?)://)?(?:[^@/]*@)?(\[[^\]]*\]|[^/:?#]+)(?::([0-9]+
 _LOCAL = frozenset({"127.0.0.1", "localhost", "0.0.0.0", "[::1]", "vm"})  # noqa: S104 (an address that programs ask for)
 _TIMES = {"http_code": "", "response_code": "", "time_total": "0.001", "size_download": "", "url_effective": ""}
 _CURL_LONG = (
-    "silent", "show-error", "fail", "location", "include", "insecure", "head", "output=", "request=", "header=",
-    "data=", "max-time=", "connect-timeout=", "write-out=", "user=", "data-raw=", "retry=", "compressed", "url=",
-    "json=",
-)  # fmt: skip
+    "silent:s show-error:S fail:f location:L include:i insecure:k head:I output:o request:X header:H data:d max-time:m "
+    "connect-timeout= write-out:w user:u data-raw= retry= compressed url= json="
+)
 _OWN = 398  # the shell itself, before the services
 
 
@@ -31,24 +30,23 @@ def running(run: Invocation) -> list[Record]:
 def curl(run: Invocation) -> None:
     options, paths = run.options("sSfLikvIo:X:H:d:m:w:u:A:OGe:x:", _CURL_LONG)
     url = options.get("url", paths[0] if paths else "")
-    flags = options.keys()
     if not url:
         raise Failed("curl: no URL specified!\ncurl: try 'curl --help' or 'curl --manual' for more information\n", 2)
-    is_quiet = bool(flags & {"s", "silent"}) and not flags & {"S", "show-error"}
-    show = options.get("w", options.get("write-out", ""))
+    is_quiet = "s" in options and "S" not in options
+    show = options.get("w", "")
     service, problem, code = _reach(run, url)
     if service is None:
         run.out.append(_written(show, 0, ""))
         run.fail("" if is_quiet else f"curl: ({code}) {problem}\n", code)
         return
     status, text = _response(service, url)
-    if flags & {"f", "fail"} and status >= 400:
+    if "f" in options and status >= 400:
         run.out.append(_written(show, status, ""))
         run.fail("" if is_quiet else f"curl: (22) The requested URL returned error: {status}\n", 22)
         return
     headers = f"HTTP/1.1 {status} {_REASONS.get(status, 'OK')}\r\nContent-Length: {len(text.encode())}\r\n\r\n"
-    shown = headers if flags & {"I", "head"} else (headers if flags & {"i", "include"} else "") + text
-    target = options.get("o", options.get("output", url.rpartition("/")[2] if "O" in flags else "-"))
+    shown = headers if "I" in options else (headers if "i" in options else "") + text
+    target = options.get("o", url.rpartition("/")[2] if "O" in options else "-")
     if target == "-":
         run.out.append(shown)
     elif target != "/dev/null":
@@ -103,10 +101,10 @@ def _save(run: Invocation, path: str, text: str) -> None:
 
 
 def wget(run: Invocation) -> None:
-    options, paths = run.options("qO:cNP:t:T:S", ["quiet", "output-document=", "spider", "tries=", "timeout="])
+    options, paths = run.options("qO:cNP:t:T:S", "quiet:q output-document:O spider tries:t timeout:T")
     if not paths:
         raise Failed("wget: missing URL\nUsage: wget [OPTION]... [URL]...\n")
-    is_quiet = bool(options.keys() & {"q", "quiet"})
+    is_quiet = "q" in options
     service, problem, code = _reach(run, paths[0])
     if service is None:
         words = (
@@ -120,7 +118,7 @@ def wget(run: Invocation) -> None:
     if status >= 400:
         run.fail("" if is_quiet else f"ERROR {status}: {_REASONS.get(status, 'Error')}.\n", 8)
         return
-    target = options.get("O", options.get("output-document", paths[0].rpartition("/")[2] or "index.html"))
+    target = options.get("O", paths[0].rpartition("/")[2] or "index.html")
     if target == "-":
         run.out.append(text)
     else:
@@ -236,7 +234,7 @@ def _print_columns(run: Invocation, names: Sequence[str], rows: Sequence[_Proces
 
 
 def pgrep(run: Invocation) -> None:
-    options, patterns = run.options("flaxu:", ["full", "list-name"])
+    options, patterns = run.options("flaxu:", "full:f list-name:l")
     if not patterns:
         raise Failed("pgrep: no matching criteria specified\nTry `pgrep --help' for more information.\n", 2)
     rows = [row for row in running(run) if patterns[0] in f"{row['name']} {row.get('command')}"]
@@ -326,9 +324,9 @@ def _list_signals(run: Invocation, words: Sequence[str]) -> None:
 
 
 _PKILL_LONG = (
-    "signal=", "full", "exact", "ignore-case", "newest", "oldest", "echo", "count", "euid=", "uid=", "parent=",
-    "pidfile=", "quiet", "wait", "verbose", "regexp", "interactive", "user=",
-)  # fmt: skip
+    "signal:s full:f exact:x ignore-case newest:n oldest:o echo:e count:c euid:u uid:U parent:P pidfile:F quiet:q wait "
+    "verbose:v regexp:r interactive:i user:u"
+)
 
 
 def _is_signal_option(word: str, program: str) -> bool:
@@ -343,9 +341,9 @@ def pkill(run: Invocation) -> None:
     short = next((word for word in run.arguments if _is_signal_option(word, run.name)), "")
     run.arguments = [word for word in run.arguments if not short or word != short]
     options, patterns = run.options("acefilnoqrvwxyAILF:G:O:P:U:g:s:t:u:", _PKILL_LONG, 1 if is_killall else 2)
-    if options.keys() & {"F", "pidfile"}:
+    if "F" in options:
         raise Failed(f"{run.name}: pidfile not valid\nTry `{run.name} --help' for more information.\n")
-    given = short[1:] or options.get("signal", options.get("s", "TERM"))
+    given = short[1:] or options.get("s", "TERM")
     signal = _signal(given)
     if signal is None and is_killall:
         raise Failed(f"{given}: unknown signal; killall -l lists signals.\n")

@@ -20,11 +20,11 @@ _LINE = re.compile(r"\\?([0-9a-fA-F]+) [ *](.+)|([A-Z0-9a-z]+) \((.+)\) = ([0-9a
 
 def checksum(algorithm: str, run: Invocation) -> None:
     options, paths = run.options(
-        "bctwz", ["binary", "check", "tag", "text", "zero", "ignore-missing", "quiet", "status", "strict", "warn"]
+        "bctwz", "binary:b check:c tag text:t zero:z ignore-missing quiet status strict warn:w"
     )
     for path in paths or ["-"]:
         try:
-            if options.keys() & {"c", "check"}:
+            if "c" in options:
                 _check(algorithm, run, path, options)
             else:
                 run.out.append(_line(algorithm, path, _digest(algorithm, run, path), options))
@@ -37,10 +37,10 @@ def _digest(algorithm: str, run: Invocation, path: str) -> str:
 
 
 def _line(algorithm: str, path: str, digest: str, options: Mapping[str, str]) -> str:
-    end = "\0" if options.keys() & {"z", "zero"} else "\n"
+    end = "\0" if "z" in options else "\n"
     if "tag" in options:
         return f"{_TITLES.get(algorithm, algorithm.upper())} ({path}) = {digest}{end}"
-    return f"{digest} {'*' if options.keys() & {'b', 'binary'} else ' '}{path}{end}"
+    return f"{digest} {'*' if 'b' in options else ' '}{path}{end}"
 
 
 def _check(algorithm: str, run: Invocation, path: str, options: Mapping[str, str]) -> None:

@@ -21,27 +21,17 @@ _MEMORY = (3928, 612, 2804, 1, 756, 3304)  # MiB: total, used, free, shared, cac
 
 
 def uname(run: Invocation) -> None:
-    options, _ = run.options(
-        "asnrvmpio", ["all", "kernel-name", "nodename", "kernel-release", "machine", "operating-system"]
-    )
-    letters = {
-        "all": "a",
-        "kernel-name": "s",
-        "nodename": "n",
-        "kernel-release": "r",
-        "operating-system": "o",
-        "machine": "m",
-    }
-    chosen = {letters.get(name, name) for name in options} or {"s"}
+    long = "all:a kernel-name:s nodename:n kernel-release:r machine:m operating-system:o"
+    chosen = run.options("asnrvmpio", long)[0] or {"s": ""}
     run.out.append(" ".join(text for letter, text in _KERNEL.items() if letter in chosen or "a" in chosen) + "\n")
 
 
 def identity(run: Invocation) -> None:
-    options, _ = run.options("ugGnr", ["user", "group", "groups", "name"])
-    if not options.keys() & {"u", "g", "G", "user", "group", "groups"}:
+    options, _ = run.options("ugGnr", "user:u group:g groups:G name:n")
+    if not options.keys() & {"u", "g", "G"}:
         run.out.append("uid=0(root) gid=0(root) groups=0(root)\n")
     else:
-        run.out.append("root\n" if options.keys() & {"n", "name"} else "0\n")
+        run.out.append("root\n" if "n" in options else "0\n")
 
 
 def partitions(run: Invocation) -> list[Record]:
@@ -53,7 +43,7 @@ def partitions(run: Invocation) -> list[Record]:
 
 
 def df(run: Invocation) -> None:
-    options, paths = run.options("hkTmaiPHt:x:", ["human-readable", "print-type", "total"])
+    options, paths = run.options("hkTmaiPHt:x:", "human-readable:h print-type:T total")
     rows = partitions(run)
     if paths:
         chosen: dict[str, Record] = {}
@@ -70,10 +60,10 @@ def df(run: Invocation) -> None:
         rows = [*chosen.values()]
         if not rows:
             return
-    is_human = bool(options.keys() & {"h", "human-readable"})
+    is_human = "h" in options
     size = "Size" if is_human else "1K-blocks"
     table = [["Filesystem", size, "Used", "Avail" if is_human else "Available", "Use%", "Mounted on"]]
-    has_type = bool(options.keys() & {"T", "print-type"})
+    has_type = "T" in options
     for row in rows:
         total, used = int(row.get("size") or 0), int(row.get("used") or 0)
         free = max(0, total - used)
@@ -89,8 +79,8 @@ def df(run: Invocation) -> None:
 
 
 def free(run: Invocation) -> None:
-    options, _ = run.options("hmgkbt", ["human", "mega", "giga"])
-    is_human, scale = "h" in options or "human" in options, 1 if options.keys() & {"m", "mega"} else 1024
+    options, _ = run.options("hmgkbt", "human:h mega:m giga:g")
+    is_human, scale = "h" in options, 1 if "m" in options else 1024
     numbers = [f"{number}Mi" if is_human else str(number * scale) for number in _MEMORY]
     run.out.append("               total        used        free      shared  buff/cache   available\n")
     run.out.append("Mem:    " + " ".join(number.rjust(11) for number in numbers).rjust(72) + "\n")

@@ -49,12 +49,11 @@ def pytest(run: Invocation, *, as_module: bool = False) -> None:
 def _print_declared(run: Invocation, root: str, rows: Sequence[Record]) -> None:
     """Print what pytest prints if declared tests pass and fail."""
     options, targets = run.options(
-        "qvxk:sm:rp:lW:",
-        ["quiet", "verbose", "exitfirst", "maxfail=", "tb=", "no-header", "lf", "co", "collect-only", "color="],
+        "qvxk:sm:rp:lW:", "quiet:q verbose:v exitfirst:x maxfail= tb= no-header lf co collect-only color="
     )
     chosen = _chosen(run, rows, root, targets, options.get("k", ""))
     cases = [_judged(run, row, root) for row in chosen]
-    if options.keys() & {"x", "exitfirst", "maxfail"}:
+    if options.keys() & {"x", "maxfail"}:
         first = next((at for at, case in enumerate(cases) if case.failure), len(cases))
         cases = cases[: first + 1]
     _report(run, cases, root, options)
@@ -116,7 +115,7 @@ def _judged(run: Invocation, row: Record, root: str) -> _Case:
 
 def _report(run: Invocation, cases: Sequence[_Case], root: str, options: Mapping[str, str]) -> None:
     """Print what pytest prints."""
-    is_quiet, is_verbose = bool(options.keys() & {"q", "quiet"}), bool(options.keys() & {"v", "verbose"})
+    is_quiet, is_verbose = "q" in options, "v" in options
     say = run.out.append
     if not is_quiet:
         say(_rule("test session starts") + f"platform linux -- {_VERSIONS}\nrootdir: {root or run.directory}\n")

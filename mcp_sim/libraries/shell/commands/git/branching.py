@@ -35,18 +35,16 @@ _PICKED = (
 
 
 def branch(git: GitRun, words: Sequence[str]) -> None:
-    options, names = git.options(
-        words, "dDmMavrf", "show-current", "delete", "list", "all", "verbose", "merged", "move", "force"
-    )
+    options, names = git.options(words, "dDmMavrf", "show-current delete:d list all:a verbose:v merged move:m force:f")
     repository = git.repository
     if "show-current" in options:
         git.say(*([repository.branch] if repository.branch else []))
-    elif options.keys() & {"d", "D", "delete"}:
+    elif options.keys() & {"d", "D"}:
         for name in names:
             short = repository.branches.get(name, "")[:7]
             repository.delete_branch(name, force="D" in options)
             git.say(f"Deleted branch {name} (was {short}).")
-    elif options.keys() & {"m", "M", "move"}:
+    elif options.keys() & {"m", "M"}:
         repository.rename_branch(
             names[0] if len(names) > 1 else repository.branch or "", names[-1], force="M" in options
         )
@@ -54,7 +52,7 @@ def branch(git: GitRun, words: Sequence[str]) -> None:
         repository.create_branch(names[0], names[1] if len(names) > 1 else "HEAD", force="f" in options)
     else:
         shown = [*branch_lines(repository, repository.branches)]
-        if options.keys() & {"v", "verbose"}:
+        if "v" in options:
             width = max(map(len, repository.branches), default=0)
             shown = [_verbose(repository, line, width) for line in shown]
         git.say(*shown)
@@ -67,7 +65,7 @@ def _verbose(repository: Repository, line: str, width: int) -> str:
 
 def checkout(git: GitRun, words: Sequence[str]) -> None:
     words, paths = git.split(words)
-    options, rest = git.options(words, "b:B:qf", "quiet", "force", "ours", "theirs", "orphan=")
+    options, rest = git.options(words, "b:B:qf", "quiet:q force:f ours theirs orphan=")
     repository = git.repository
     name = options.get("b", options.get("B"))
     if name is not None:
@@ -101,7 +99,7 @@ def _take_side(git: GitRun, repository: Repository, paths: Sequence[str], *, is_
 
 
 def _notify(git: GitRun, options: Options, text: str) -> None:
-    if not options.keys() & {"q", "quiet"}:
+    if "q" not in options:
         git.run.errors.append(text)
 
 
@@ -109,7 +107,7 @@ def _switch_to(git: GitRun, repository: Repository, revision: str, options: Opti
     if revision == repository.branch:
         _notify(git, options, f"Already on '{revision}'\n")
         return
-    commit = repository.checkout(revision, force=bool(options.keys() & {"f", "force"}))
+    commit = repository.checkout(revision, force="f" in options)
     if repository.branch is None:
         _notify(git, options, f"Note: switching to '{revision}'.\n\nHEAD is now at {commit.short} {commit.title}\n")
     else:
@@ -117,20 +115,20 @@ def _switch_to(git: GitRun, repository: Repository, revision: str, options: Opti
 
 
 def switch(git: GitRun, words: Sequence[str]) -> None:
-    options, rest = git.options(words, "c:qfd", "create=", "detach", "quiet", "force")
-    name = options.get("c", options.get("create"))
+    options, rest = git.options(words, "c:qfd", "create:c detach:d quiet:q force:f")
+    name = options.get("c")
     if name is not None:
         checkout(git, ["-b", name, *rest])
     elif not rest:
         raise Failed("fatal: missing branch or commit argument\n", 128)
-    elif rest[0] not in git.repository.branches and not options.keys() & {"d", "detach"}:
+    elif rest[0] not in git.repository.branches and "d" not in options:
         raise Failed(f"fatal: invalid reference: {rest[0]}\n", 128)
     else:
         _switch_to(git, git.repository, rest[0], options)
 
 
 def merge(git: GitRun, words: Sequence[str]) -> None:
-    options, names = git.options(words, "m:q", "no-ff", "ff-only", "abort", "continue", "no-edit", "squash", "quiet")
+    options, names = git.options(words, "m:q", "no-ff ff-only abort continue no-edit squash quiet:q")
     repository = git.repository
     if "abort" in options:
         if repository.merging is None:
@@ -183,12 +181,12 @@ def _merge_into(git: GitRun, repository: Repository, name: str, options: Options
 
 
 def tag(git: GitRun, words: Sequence[str]) -> None:
-    options, names = git.options(words, "adlm:f", "delete", "list", "message=")
+    options, names = git.options(words, "adlm:f", "delete:d list:l message:m")
     repository = git.repository
-    if options.keys() & {"d", "delete"}:
+    if "d" in options:
         for name in names:
             git.say(f"Deleted tag '{name}' (was {repository.delete_tag(name)[:7]})")
-    elif names and not options.keys() & {"l", "list"}:
+    elif names and "l" not in options:
         repository.create_tag(
             names[0], names[1] if len(names) > 1 else "HEAD", options.get("m", ""), force="f" in options
         )
@@ -212,10 +210,10 @@ def cherry_pick(git: GitRun, words: Sequence[str]) -> None:
 
 
 def config(git: GitRun, words: Sequence[str]) -> None:
-    options, rest = git.options(words, "l", "global", "local", "list", "get", "unset", "add")
+    options, rest = git.options(words, "l", "global local list:l get unset add")
     repository = git.repository
     known = {"user.name": repository.owner[0], "user.email": repository.owner[1]}
-    if options.keys() & {"l", "list"}:
+    if "l" in options:
         git.say(*(f"{name}={value}" for name, value in known.items()))
     elif len(rest) == 1:
         if not known.get(rest[0]):

@@ -22,22 +22,22 @@ _UNMERGED = (
 
 
 def create(git: GitRun, words: Sequence[str]) -> None:
-    options, rest = git.options(words, "qb:", "initial-branch=", "quiet", "bare")
+    options, rest = git.options(words, "qb:", "initial-branch:b quiet:q bare")
     root = normalize(rest[0] if rest else ".", git.directory)
     git.run.machine.collect(fs=git.run.fs)
-    repository = Git(git.run.store).init(root, options.get("b", options.get("initial-branch", "master")))
-    if not options.keys() & {"q", "quiet"}:
+    repository = Git(git.run.store).init(root, options.get("b", "master"))
+    if "q" not in options:
         git.say(f"Initialized empty Git repository in {join(repository.root, '.git')}/")
 
 
 def add(git: GitRun, words: Sequence[str]) -> None:
     words, paths = git.split(words)
-    options, rest = git.options(words, "Aunvfp", "all", "update", "dry-run", "verbose", "force")
+    options, rest = git.options(words, "Aunvfp", "all:A update:u dry-run:n verbose:v force:f")
     repository = git.repository
     paths = [git.path(repository, path) for path in [*rest, *paths]]
-    if options.keys() & {"u", "update"}:
+    if "u" in options:
         paths = [*repository.status().unstaged, *repository.conflicts]
-    elif options.keys() & {"A", "all"} and not paths:
+    elif "A" in options and not paths:
         paths = ["."]
     elif not paths:
         raise Failed("Nothing specified, nothing added.\nhint: Maybe you wanted to say 'git add .'?\n", 0)
@@ -50,31 +50,17 @@ def commit_index(git: GitRun, words: Sequence[str]) -> None:
     words = [option for word in words for option in (word.split() if word == "-a -m" else [word])]
     messages = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-m", "--message")]
     options, paths = git.options(
-        words,
-        "am:qF:vs",
-        "all",
-        "message=",
-        "amend",
-        "no-edit",
-        "allow-empty",
-        "quiet",
-        "file=",
-        "author=",
-        "no-verify",
+        words, "am:qF:vs", "all:a message:m amend no-edit allow-empty quiet:q file:F author= no-verify"
     )
     repository = git.repository
-    if options.keys() & {"a", "all"}:
+    if "a" in options:
         changed = [*repository.status().unstaged, *repository.conflicts]
         if changed:
             repository.add(changed)
     elif paths:
         repository.add([git.path(repository, path) for path in paths])
-    source = options.get("F", options.get("file"))
-    text = (
-        git.run.text(source)
-        if source is not None
-        else "\n\n".join(messages) or options.get("message", options.get("m", ""))
-    )
+    source = options.get("F")
+    text = git.run.text(source) if source is not None else "\n\n".join(messages) or options.get("m", "")
     merging = repository.merging
     if not text:
         text = repository.get().message if "amend" in options else str((merging or {}).get("message") or "")
@@ -96,7 +82,7 @@ def commit_index(git: GitRun, words: Sequence[str]) -> None:
     except Unmerged as error:
         git.run.out += [f"U\t{path}\n" for path in error.paths]
         raise Failed(_UNMERGED, 128) from None
-    if not options.keys() & {"q", "quiet"}:
+    if "q" not in options:
         report(git, repository, commit, {} if merging else difference(before, repository.tree()))
 
 
@@ -119,20 +105,20 @@ def report(git: GitRun, repository: Repository, commit: Commit, changes: Differe
 
 def restore(git: GitRun, words: Sequence[str]) -> None:
     words, paths = git.split(words)
-    options, rest = git.options(words, "Ss:W", "staged", "source=", "worktree")
+    options, rest = git.options(words, "Ss:W", "staged:S source:s worktree:W")
     repository = git.repository
     places = [git.path(repository, path) for path in [*rest, *paths]]
     if not places:
         raise Failed("fatal: you must specify path(s) to restore\n", 128)
-    if options.keys() & {"S", "staged"}:
+    if "S" in options:
         repository.unstage(places)
     else:
-        repository.restore(places, options.get("s", options.get("source", "")))
+        repository.restore(places, options.get("s", ""))
 
 
 def reset(git: GitRun, words: Sequence[str]) -> None:
     words, paths = git.split(words)
-    options, rest = git.options(words, "q", "hard", "soft", "mixed", "merge", "keep", "quiet")
+    options, rest = git.options(words, "q", "hard soft mixed merge keep quiet:q")
     repository = git.repository
     if rest and not names_commit(repository, rest[0]):
         paths, rest = [*rest, *paths], []
@@ -144,12 +130,12 @@ def reset(git: GitRun, words: Sequence[str]) -> None:
         if mode == "hard":
             git.say(f"HEAD is now at {commit.short} {commit.title}")
     changed = repository.status().unstaged
-    if changed and not options.keys() & {"hard", "soft", "q", "quiet"}:
+    if changed and not options.keys() & {"hard", "soft", "q"}:
         git.say("Unstaged changes after reset:", *(f"{_LETTERS[kind]}\t{path}" for path, kind in changed.items()))
 
 
 def remove_files(git: GitRun, words: Sequence[str]) -> None:
-    options, paths = git.options(words, "rfq", "cached", "force", "quiet")
+    options, paths = git.options(words, "rfq", "cached force:f quiet:q")
     repository = git.repository
     for path in repository.match([git.path(repository, path) for path in paths], repository.index):
         if "cached" not in options and git.run.look(join(repository.root, path)) is not None:
@@ -175,12 +161,12 @@ def move_file(git: GitRun, words: Sequence[str]) -> None:
 
 
 def clean(git: GitRun, words: Sequence[str]) -> None:
-    options, _ = git.options(words, "nfdxq", "dry-run", "force")
-    if not options.keys() & {"n", "f", "dry-run", "force"}:
+    options, _ = git.options(words, "nfdxq", "dry-run:n force:f")
+    if not options.keys() & {"n", "f"}:
         raise Failed(
             "fatal: clean.requireForce defaults to true and neither -i, -n, nor -f given; refusing to clean\n", 128
         )
-    is_dry = bool(options.keys() & {"n", "dry-run"})
+    is_dry = "n" in options
     for path in git.repository.clean(dry_run=is_dry):
         git.say(f"{'Would remove' if is_dry else 'Removing'} {path}")
 
@@ -192,15 +178,15 @@ def _stash_name(given: Sequence[str], at: int) -> str:
 def stash(git: GitRun, words: Sequence[str]) -> None:
     verb = words[0] if words and not words[0].startswith("-") else "push"
     options, rest = git.options(
-        words[1:] if words and words[0] == verb else words, "m:uqp", "message=", "include-untracked"
+        words[1:] if words and words[0] == verb else words, "m:uqp", "message:m include-untracked:u"
     )
     repository = git.repository
     match = re.search(r"([0-9]+)", rest[0]) if rest else None
     at = int(match[1]) if match else 0
     if verb in ("push", "save"):
-        message = options.get("m", options.get("message", rest[0] if verb == "save" and rest else ""))
+        message = options.get("m", rest[0] if verb == "save" and rest else "")
         try:
-            stashed = repository.stash(message, untracked=bool(options.keys() & {"u", "include-untracked"}))
+            stashed = repository.stash(message, untracked="u" in options)
         except NothingToDo:
             git.say("No local changes to save")
             return

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from getopt import GetoptError, gnu_getopt
+from getopt import GetoptError
 from typing import TypeAlias
 
 from mcp_sim.libraries.files import below, normalize
 from mcp_sim.libraries.git import Git, NotARepository, Repository
-from mcp_sim.libraries.shell.commands.invocation import Failed, Invocation
+from mcp_sim.libraries.shell.commands.invocation import Failed, Invocation, split_options
 
 Options: TypeAlias = Mapping[str, str]
 _NO_REPOSITORY = "fatal: not a git repository (or any of the parent directories): .git\n"
@@ -38,13 +38,13 @@ class GitRun:
             raise Failed(f"fatal: {given}: {problem}\n", 128)
         return below(place, repository.root) or "."
 
-    def options(self, words: Sequence[str], short: str, *long: str) -> tuple[dict[str, str], list[str]]:
+    def options(self, words: Sequence[str], short: str, long: str = "") -> tuple[dict[str, str], list[str]]:
         try:
-            pairs, rest = gnu_getopt([*words], short, [*long])
+            pairs, rest = split_options(words, short, long)
         except GetoptError as error:
             kind = f"option `{error.opt}'" if len(error.opt) > 1 else f"switch `{error.opt}'"
             raise Failed(f"error: unknown {kind}\n", 129) from None
-        return {name.lstrip("-"): value for name, value in pairs}, rest
+        return dict(pairs), rest
 
     def split(self, words: Sequence[str]) -> tuple[list[str], list[str]]:
         """Return the words before and after `--`."""

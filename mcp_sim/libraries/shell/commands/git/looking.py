@@ -18,12 +18,12 @@ _FORMATS = {
 
 
 def status(git: GitRun, words: Sequence[str]) -> None:
-    options, _ = git.options(words, "sbuv", "short", "branch", "porcelain", "porcelain=", "untracked-files=", "ignored")
+    options, _ = git.options(words, "sbuv", "short:s branch:b porcelain porcelain= untracked-files= ignored")
     repository = git.repository
-    if not options.keys() & {"s", "short", "porcelain"}:
+    if not options.keys() & {"s", "porcelain"}:
         git.say(*status_lines(repository))
         return
-    if options.keys() & {"b", "branch"}:
+    if "b" in options:
         git.say(f"## {repository.branch or 'HEAD (no branch)'}")
     status = repository.status()
     for path in sorted({*status.staged, *status.unstaged, *status.conflicts}):
@@ -36,9 +36,11 @@ def status(git: GitRun, words: Sequence[str]) -> None:
 def diff(git: GitRun, words: Sequence[str]) -> None:
     words, paths = git.split(words)
     options, rest = git.options(
-        words, "U:p", "cached", "staged", "stat", "name-only", "name-status", "shortstat", "numstat", "unified=",
-        "color=", "no-color", "quiet", "exit-code", "diff-filter=",
-    )  # fmt: skip
+        words,
+        "U:p",
+        "cached staged stat name-only name-status shortstat numstat unified:U color= no-color quiet exit-code "
+        "diff-filter=",
+    )
     repository = git.repository
     revisions = [word for word in rest if _is_revision(repository, word)]
     paths += [word for word in rest if word not in revisions]
@@ -136,7 +138,7 @@ def show_changes(git: GitRun, changes: Difference, options: Options) -> None:
     elif "shortstat" in options:
         git.run.out.append(diff_stat(changes).rstrip("\n").rpartition("\n")[2] + "\n" if changes else "")
     else:
-        width = options.get("U", options.get("unified", "3"))
+        width = options.get("U", "3")
         git.say(*([render_patch(changes, int(width))] if changes else []))
 
 
@@ -147,10 +149,11 @@ def _letter(before: str | None, after: str | None) -> str:
 def log(git: GitRun, words: Sequence[str]) -> None:
     words, paths = git.split([f"-n{word[1:]}" if re.fullmatch(r"-[0-9]+", word) else word for word in words])
     options, rest = git.options(
-        words, "n:ps", "oneline", "max-count=", "stat", "patch", "name-only", "name-status", "format=", "pretty=",
-        "all", "author=", "grep=", "graph", "decorate", "no-merges", "reverse", "follow",
-        "no-color", "since=", "first-parent",
-    )  # fmt: skip
+        words,
+        "n:ps",
+        "oneline max-count:n stat patch:p name-only name-status format= pretty= all author= grep= graph decorate "
+        "no-merges reverse follow no-color since= first-parent",
+    )
     repository = git.repository
     revisions = [word for word in rest if _is_revision(repository, word)]
     paths += [word for word in rest if word not in revisions]
@@ -158,7 +161,7 @@ def log(git: GitRun, words: Sequence[str]) -> None:
         raise Failed(f"fatal: your current branch '{repository.branch}' does not have any commits yet\n", 128)
     commits = _listed(repository, revisions or (list(repository.branches) if "all" in options else ["HEAD"]))
     commits = [commit for commit in commits if _is_wanted(git, repository, commit, options, paths)]
-    count = options.get("n", options.get("max-count"))
+    count = options.get("n")
     commits = commits[: int(count)] if count and is_number(count) else commits
     if "graph" in options:
         options = {**options, "format": "* " + _FORMATS["oneline"]} if "oneline" in options else options
@@ -201,7 +204,7 @@ def _show_commit(git: GitRun, repository: Repository, commit: Commit, options: O
         git.say(_formatted(pattern, commit))
     else:
         git.say(*([] if is_first else [""]), *_heading(commit))
-    if options.keys() & {"p", "patch", "stat", "name-only", "name-status"} and len(commit.parents) < 2:
+    if options.keys() & {"p", "stat", "name-only", "name-status"} and len(commit.parents) < 2:
         git.say(*([] if pattern else [""]))
         show_changes(git, _filtered(repository.changes_of(commit), options), options)
 
@@ -243,7 +246,7 @@ def _formatted(pattern: str, commit: Commit) -> str:
 def show_commits(git: GitRun, words: Sequence[str]) -> None:
     words, _ = git.split(words)
     options, rest = git.options(
-        words, "sp", "stat", "name-only", "name-status", "no-patch", "format=", "pretty=", "oneline", "diff-filter="
+        words, "sp", "stat name-only name-status no-patch:s format= pretty= oneline diff-filter="
     )
     repository = git.repository
     for word in rest or ["HEAD"]:
@@ -254,7 +257,7 @@ def show_commits(git: GitRun, words: Sequence[str]) -> None:
                 raise Failed(f"fatal: path '{path}' does not exist in '{revision}'\n", 128)
             git.run.out.append(text)
             continue
-        more = {} if options.keys() & {"s", "no-patch", "stat", "name-only", "name-status"} else {"p": ""}
+        more = {} if options.keys() & {"s", "stat", "name-only", "name-status"} else {"p": ""}
         commit = repository.get(revision)
         if "diff-filter" not in options or _filtered(repository.changes_of(commit), options):
             _show_commit(git, repository, commit, {**options, **more}, is_first=True)
@@ -290,13 +293,13 @@ def rev_parse(git: GitRun, words: Sequence[str]) -> None:
 
 
 def ls_files(git: GitRun, words: Sequence[str]) -> None:
-    options, _ = git.options(words, "mocd", "modified", "others", "exclude-standard", "cached", "deleted")
+    options, _ = git.options(words, "mocd", "modified:m others:o exclude-standard cached:c deleted:d")
     repository = git.repository
     status = repository.status()
     paths = sorted(repository.index)
-    if options.keys() & {"o", "others"}:
+    if "o" in options:
         paths = [*status.untracked]
-    elif options.keys() & {"m", "modified"}:
+    elif "m" in options:
         paths = [*status.unstaged]
     git.say(*paths)
 
