@@ -191,8 +191,8 @@ def _entity_entry(domain: Domain, name: str, server: str) -> Record:
     defaults = EntityPart()
     changed = {name: value for name, value in values.items() if value != getattr(defaults, name)}
     changed |= {"open": None} if is_undecided and not (entity.open or entity.singleton) else {}
-    usual = {"key": singleton_key(entity.name, entity.fields)} if entity.singleton else {}
-    return {name: value for name, value in changed.items() if usual.get(name) != value}
+    is_key_usual = entity.singleton and entity.key == singleton_key(entity.name, entity.fields)
+    return {name: value for name, value in changed.items() if name != "key" or not is_key_usual}
 
 
 def _field_entries(inferred: Mapping[str, Field], server: str) -> Iterator[tuple[str, Record]]:
