@@ -31,7 +31,7 @@ from mcp_sim.recordings.compiling.subject import PROGRAM, Subject, can_be_edited
 from mcp_sim.recordings.ranking import validity_report
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec import yaml12
-from mcp_sim.spec.programs import modules_beside
+from mcp_sim.spec.program_files import modules_beside
 from mcp_sim.spec.sources import display
 from mcp_sim.spec.tool_specs import is_tool_list
 from mcp_sim.types import Record

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Generator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Generator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, NoReturn, TypeAlias
@@ -42,6 +42,8 @@ LEAVING = "The server is shutting down"
 UNWATCHED = 0.05
 """Seconds after which the server starts to check that the client of a request is still connected. Most calls end
 before, and are spared the cost of watching."""
+_SINGLE = frozenset({b"host", b"origin", b"authorization", b"mcp-session-id", b"mcp-protocol-version"})
+"""Headers that decide where a request belongs: a proxy might have read another one of the same name."""
 
 
 class Exchange:
@@ -272,6 +274,14 @@ _SUSPICIOUS = re.compile(rb'"id"\s*:\s*(?:[^"\-\d\s]|-?\d+[.eE])|"params"\s*:\s*
 """An odd id, parameters that are not an object, or a method that is not a text, perhaps in a part of the message."""
 _VERSION = re.compile(rb'"jsonrpc"\s*:\s*"2\.0"')
 _KIND = re.compile(rb'"(?:method|result|error)"\s*:')
+
+
+def check_single(headers: Sequence[tuple[bytes, bytes]]) -> None:
+    """Raise `Refusal` if a header that must be the only one of its name occurs twice."""
+    names = [name for name, _ in headers if name in _SINGLE]
+    if len(names) > len(set(names)):
+        twice = next(name.decode() for name in names if names.count(name) > 1)
+        raise Refusal(400, INVALID_REQUEST, "Bad Request", reason=f"the header {twice} occurs twice")
 
 
 def check_message(body: bytes) -> None:

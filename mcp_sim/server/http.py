@@ -11,7 +11,6 @@ import logging
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -38,6 +37,7 @@ from mcp_sim.server.exchange import (
     Scope,
     Send,
     check_message,
+    check_single,
     check_values,
     is_preflight,
     preflight_headers,
@@ -47,14 +47,12 @@ from mcp_sim.server.exchange import (
 from mcp_sim.server.impersonation import Context, Impersonation
 from mcp_sim.server.older_http import MESSAGES, SESSION, STREAM, OlderHttp
 from mcp_sim.server.plain_calls import error_body, parse_plain_call, response_body, response_headers, whole_response
-from mcp_sim.server.sessions import SessionOwner, Sessions
+from mcp_sim.server.sessions import Addressee, SessionOwner, Sessions
 from mcp_sim.server.turns import LONG, NEWCOMERS, Turn, Turns
 from mcp_sim.server.workers import Worker
 from mcp_sim.server.worlds import DEFAULT, Worlds, WorldUnavailable, is_name
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import decode
 from mcp_sim.types.oauth import AUTHORIZATION
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
@@ -74,8 +72,6 @@ LONGEST_KEPT = 1024
 """Bytes of a host, an origin and a token together whose check is remembered."""
 
 _HANDSHAKE = frozenset(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)
-_SINGLE = frozenset({b"host", b"origin", b"authorization", b"mcp-session-id", b"mcp-protocol-version"})
-"""Headers that decide where a request belongs: a proxy might have read another one of the same name."""
 _WANTS_NOTIFICATIONS = re.compile(rb'"progressToken"|/logLevel"')
 
 
@@ -89,26 +85,6 @@ class Limits:
     sessions: int = 2000
     idle: float = 300.0
     grace: float = 2.0
-
-
-@dataclass(slots=True)
-class Addressee:
-    """Where a request belongs, by its head. `names` are the worlds that it names outside its JSON."""
-
-    owner: SessionOwner
-    names: WorldNames
-    is_modern: bool
-    end: str = "mcp"
-    """The last part of the path, which for HTTP+SSE is another one."""
-
-    @property
-    def server(self) -> str:
-        return self.owner.server
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether the head decides which process has the world."""
-        return self.names.path is not None or not self.is_modern
 
 
 class HttpServer:
@@ -302,7 +278,7 @@ class HttpServer:
 
         Raises `Refusal` if that worker takes no more.
         """
-        world = None if self._worker is None else _world_named(addressee, exchange.body)
+        world = None if self._worker is None else addressee.deciding_world(exchange.body)
         if world is None or self._worker is None or self._worker.has(world):
             return False
         if not self._worker.has_room(world):
@@ -365,7 +341,7 @@ class HttpServer:
     ) -> Addressee:
         """Return where a request belongs. Raises `Refusal` for one that is not admitted, or that belongs nowhere."""
         if len(table) < len(headers):
-            _check_single(headers)
+            check_single(headers)
         if self._is_leaving:
             raise _leaving()
         principal = self._principal(table.get(b"host"), table.get(b"origin"), table.get(b"authorization"))
@@ -483,26 +459,6 @@ def _authorization(scenario: Scenario, worlds: Worlds) -> Authorization:
     return Authorization(scenario.auth, now)
 
 
-def _world_named(addressee: Addressee, body: bytes) -> str | None:
-    """Return the world that decides which process answers a request; None if each of them can.
-
-    A session is where its world is. Without the name of a world it is where it was opened, as its id says.
-    """
-    names = addressee.names
-    if names.path is not None:
-        return names.path
-    if not addressee.is_modern:
-        return next(iter(names.explicit), None) or names.session
-    try:
-        message = as_object(decode(body))
-    except ValueError:
-        message = {}
-    try:
-        return names.world(as_object(message.get("params"))) or DEFAULT
-    except MCPError:
-        return None
-
-
 def _new_session() -> str:
     return uuid4().hex
 
@@ -512,14 +468,6 @@ async def _modern(stack: AsyncExitStack, server: Impersonation, as_json: bool) -
     manager = StreamableHTTPSessionManager(server, json_response=as_json, stateless=True)
     await stack.enter_async_context(manager.run())
     return manager
-
-
-def _check_single(headers: Sequence[tuple[bytes, bytes]]) -> None:
-    """Raise `Refusal` if a header that must be the only one of its name occurs twice."""
-    names = [name for name, _ in headers if name in _SINGLE]
-    if len(names) > len(set(names)):
-        twice = next(name.decode() for name in names if names.count(name) > 1)
-        raise Refusal(400, INVALID_REQUEST, "Bad Request", reason=f"the header {twice} occurs twice")
 
 
 def _leaving() -> Refusal:

@@ -12,13 +12,18 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 from mcp.server.connection import Connection
 from mcp.server.runner import serve_connection
+from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.transport_context import TransportContext
 from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 
+from mcp_sim.server.access import WorldNames
 from mcp_sim.server.event_streams import Transport
 from mcp_sim.server.exchange import App, Exchange, Message, Receive, Refusal, Scope, Send
 from mcp_sim.server.impersonation import Impersonation
+from mcp_sim.server.worlds import DEFAULT
+from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import decode
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +38,45 @@ class SessionOwner:
     server: str
     world: str | None
     principal: str | None
+
+
+@dataclass(slots=True)
+class Addressee:
+    """Where a request belongs, by its head. `names` are the worlds that it names outside its JSON."""
+
+    owner: SessionOwner
+    names: WorldNames
+    is_modern: bool
+    end: str = "mcp"
+    """The last part of the path, which for HTTP+SSE is another one."""
+
+    @property
+    def server(self) -> str:
+        return self.owner.server
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the head decides which process has the world."""
+        return self.names.path is not None or not self.is_modern
+
+    def deciding_world(self, body: bytes) -> str | None:
+        """Return the world that decides which process answers a request; None if each of them can.
+
+        A session is where its world is. Without the name of a world it is where it was opened, as its id says.
+        """
+        names = self.names
+        if names.path is not None:
+            return names.path
+        if not self.is_modern:
+            return next(iter(names.explicit), None) or names.session
+        try:
+            message = as_object(decode(body))
+        except ValueError:
+            message = {}
+        try:
+            return names.world(as_object(message.get("params"))) or DEFAULT
+        except MCPError:
+            return None
 
 
 @dataclass(slots=True)

@@ -9,8 +9,9 @@ from mcp_sim.types import Change, PastCall, Record, Step
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.programs import PROGRAM
 from mcp_sim.world.commits import Faults, Origin, Version
+from mcp_sim.world.engine import Engine
 from mcp_sim.world.state import State
-from mcp_sim.world.world import Engine, World
+from mcp_sim.world.world import World
 
 ACTOR = "mcp-sim"
 """Who moves worlds, as the ledger names it."""

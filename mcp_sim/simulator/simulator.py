@@ -32,8 +32,9 @@ from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import steering
 from mcp_sim.world.catalogue import LISTED, added_answer, announce_list_changes
 from mcp_sim.world.commits import AnsweredCall, Faults, Origin, Version
+from mcp_sim.world.engine import Engine
 from mcp_sim.world.state import State
-from mcp_sim.world.world import Engine, World
+from mcp_sim.world.world import World
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from mcp_sim.spec.parts.content import Part
 from mcp_sim.spec.parts.scenario import ExpectationKeys, PerturbationKeys, WorldModelKeys
 from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.programs import read_check
+from mcp_sim.spec.program_files import read_check
 from mcp_sim.spec.sources import Sources
 from mcp_sim.spec.surface import check_blocks, dump_parts
 from mcp_sim.spec.when import check_when, conflicts, read_when, shadowed_by

@@ -8,6 +8,7 @@ from datetime import date
 from functools import cached_property
 from math import ceil, floor, inf, isfinite
 from pathlib import PurePosixPath
+from typing import TypeAlias
 
 from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.types import Json
@@ -34,6 +35,9 @@ _MOST_TYPED = 100_000
 _EMAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)*")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _SPACE = re.compile(r"[ \t\n\r\f\v\u00a0\u2002-\u200a\u202f\u205f\u3000]+")
+
+ControlName: TypeAlias = tuple[str, str, str, int]
+"""Tag, type and name of a control, and its number among those."""
 
 
 def parsed_integer(text: str) -> int | None:
@@ -149,6 +153,13 @@ class Form:
             elif element.tag in CONTROLS:
                 sent += [(name, text) for text in self._sent_values(element)]
         return sent
+
+    def entered(self) -> Iterator[tuple[ControlName, Json]]:
+        """Yield what was entered, by the name of the control; passwords are forgotten."""
+        for name, element in named_controls(self.root).items():
+            value = self.values.get(str(element.place))
+            if value is not None and element.get("type") != "password" and element.get("autocomplete") != "off":
+                yield name, value
 
     def _sent_values(self, control: Element) -> list[str]:
         value = self.value(control)
@@ -305,3 +316,22 @@ def is_text_control(element: Element) -> bool:
     """Whether text can be typed into an element."""
     kinds = UNFILLED | {"range"}
     return element.tag == "textarea" or (element.tag == "input" and element.get("type", "text") not in kinds)
+
+
+def named_controls(root: Element) -> dict[ControlName, Element]:
+    """Return the controls of a page by tag, type, name and number among those."""
+    controls = dict[ControlName, Element]()
+    counts = dict[tuple[str, str, str], int]()
+    for element in root.walk():
+        if element.tag in CONTROLS:
+            key = (element.tag, element.get("type"), element.get("name"))
+            counts[key] = counts.get(key, 0) + 1
+            controls[*key, counts[key]] = element
+    return controls
+
+
+def submits(element: Element) -> bool:
+    """Whether a control sends its form."""
+    return (element.tag == "button" and element.get("type", "submit") == "submit") or (
+        element.tag == "input" and element.get("type") in ("submit", "image")
+    )

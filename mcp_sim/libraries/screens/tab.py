@@ -19,8 +19,10 @@ from mcp_sim.libraries.screens.forms import (
     is_disabled,
     is_text_control,
     is_well_formed,
+    named_controls,
     option_value,
     squeezed,
+    submits,
 )
 from mcp_sim.libraries.screens.front import shown_page
 from mcp_sim.libraries.screens.naming import is_hidden
@@ -311,7 +313,7 @@ class Tab:
         if key in ("Enter", " ") and is_pressed:
             self.click(focus)
         elif key == "Enter" and focus.tag == "input" and form is not None:
-            buttons = (element for element in self.form.controls(form) if _submits(element))
+            buttons = (element for element in self.form.controls(form) if submits(element))
             self._submit(form, next(buttons, None))
         elif key == " " and kind in ("checkbox", "radio"):
             self.click(focus)
@@ -477,7 +479,7 @@ class Tab:
         back = self.record["back"]
         if self.record["page"] is not None:
             left = self._form_of_page() if self._notice is not None else self.form
-            entered: Json = [[*name, value] for name, value in _entered(left)]
+            entered: Json = [[*name, value] for name, value in left.entered()]
             back = [*back, {"url": self.url, "page": self.record["page"], "entered": entered}][-_MOST_PAGES:]
         self._browser.keep(page)
         self._show(url, page["id"], back=back)
@@ -511,37 +513,12 @@ class Tab:
             self.__dict__.pop("form", None)
 
 
-def _submits(element: Element) -> bool:
-    return (element.tag == "button" and element.get("type", "submit") == "submit") or (
-        element.tag == "input" and element.get("type") in ("submit", "image")
-    )
-
-
 def _takes_focus(element: Element) -> bool:
+    """Whether the Tab key reaches an element."""
     if is_hidden(element) or is_disabled(element) or element.get("tabindex") == "-1":
         return False
     is_control = element.tag in ("button", "select", "textarea", "summary", "input")
     return is_control or (element.tag == "a" and element.has("href")) or element.has("tabindex")
-
-
-def _entered(form: Form) -> Iterator[tuple[tuple[str, str, str, int], Json]]:
-    """Yield what was entered into a page, by the name of the control; passwords are forgotten."""
-    for name, element in named_controls(form.root).items():
-        value = form.values.get(str(element.place))
-        if value is not None and element.get("type") != "password" and element.get("autocomplete") != "off":
-            yield name, value
-
-
-def named_controls(root: Element) -> dict[tuple[str, str, str, int], Element]:
-    """Return the controls of a page by tag, type, name and number among those."""
-    controls = dict[tuple[str, str, str, int], Element]()
-    counts = dict[tuple[str, str, str], int]()
-    for element in root.walk():
-        if element.tag in CONTROLS:
-            key = (element.tag, element.get("type"), element.get("name"))
-            counts[key] = counts.get(key, 0) + 1
-            controls[*key, counts[key]] = element
-    return controls
 
 
 def _texts(element: Element) -> Iterator[str]:

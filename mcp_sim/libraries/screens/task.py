@@ -9,9 +9,9 @@ from html import escape
 from typing import Any
 
 from mcp_sim.libraries.screens.dom import Element
-from mcp_sim.libraries.screens.forms import is_disabled, is_text_control, option_value, squeezed
+from mcp_sim.libraries.screens.forms import is_disabled, is_text_control, named_controls, option_value, squeezed
 from mcp_sim.libraries.screens.site import ScreenError
-from mcp_sim.libraries.screens.tab import Tab, named_controls
+from mcp_sim.libraries.screens.tab import Tab
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_list
 
