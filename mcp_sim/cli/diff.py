@@ -6,17 +6,17 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from itertools import islice, zip_longest
+from itertools import islice
 from pathlib import Path
-from typing import cast
 
 from mcp_sim.cli.terminal import Palette, json_option, print_json
 from mcp_sim.cli.traces import WorldTrace, only_world, read_header, read_worlds
 from mcp_sim.server.call_log import render_changes, render_event, render_observation, shorten
+from mcp_sim.spec.yaml12 import dotted
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types.json_values import canonical, paired_leaves
 from mcp_sim.types.readable import printable
 from mcp_sim.world.trace import FORMAT, changes_of, observation_of, step_from_json
 
@@ -187,27 +187,15 @@ def _differences(a: Record, b: Record, palette: Palette) -> Iterator[str]:
         if ours[name] != theirs[name]:
             yield from _both(name, ours[name] or "-", theirs[name] or "-", palette)
             continue
-        for path, first, other in islice(_apart(left, right, ""), MOST_PARTS):
-            yield from _both(name, f"{path}: {shorten(first)}", f"{path}: {shorten(other)}", palette)
+        apart = (leaf for leaf in paired_leaves(left, right, ABSENT) if leaf[1] != leaf[2])
+        for path, first, other in islice(apart, MOST_PARTS):
+            place = dotted(path)
+            yield from _both(name, f"{place}: {shorten(first)}", f"{place}: {shorten(other)}", palette)
 
 
 def _both(name: str, ours: str, theirs: str, palette: Palette) -> Iterator[str]:
     yield f"{MARGIN}{name:9}  A  {palette.yellow(ours)}"
     yield f"{MARGIN}{'':9}  B  {palette.yellow(theirs)}"
-
-
-def _apart(a: Json, b: Json, path: str) -> Iterator[tuple[str, Json, Json]]:
-    """Yield the differing parts of two values, each with its path."""
-    if isinstance(a, dict) and isinstance(b, dict):
-        ours, theirs = cast("Record", a), cast("Record", b)
-        for name in dict.fromkeys((*ours, *theirs)):
-            yield from _apart(ours.get(name, ABSENT), theirs.get(name, ABSENT), f"{path}.{name}" if path else name)
-    elif isinstance(a, list) and isinstance(b, list):
-        pairs = zip_longest(cast("list[Json]", a), cast("list[Json]", b), fillvalue=ABSENT)
-        for at, (first, other) in enumerate(pairs):
-            yield from _apart(first, other, f"{path}[{at}]")
-    elif a != b:
-        yield path, a, b
 
 
 def _compared(a: Record, b: Record) -> Iterator[tuple[str, Json, Json]]:

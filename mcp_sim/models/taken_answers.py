@@ -53,6 +53,16 @@ class TakenAnswers:
         facts = FixedFacts(turn, turn.memories.of(self._owner), None, is_write=True)
         return Adoption(self.plain(turn), self.tool(turn), self._disclosure, facts, self.draft(turn))
 
+    def earlier(self, turn: Turn) -> Transition | None:
+        """Return what was kept of this call, if a fault looks at it once more."""
+        kept: tuple[Turn, Transition] | None = turn.memories.shared.get(self._owner)
+        return kept[1] if kept is not None and kept[0].call is turn.call and kept[0].draws == turn.draws else None
+
+    def keep(self, turn: Turn, transition: Transition) -> Transition:
+        """Return the transition, and keep it for faults that look twice at one call."""
+        turn.memories.shared[self._owner] = turn, transition
+        return transition
+
     def taken(self, turn: Turn, observation: Observation) -> Transition:
         """Return the transition of an answer that is served as it is."""
         return replace(self.adoption(turn).taken(observation), is_real=True)

@@ -6,15 +6,17 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice, zip_longest
+from itertools import islice
 from typing import Literal, TypeAlias, cast
 
 from mcp_sim.recordings.columns import paths_of
 from mcp_sim.recordings.observed import Observed, masked
 from mcp_sim.spec.sessions import PLACEHOLDER
+from mcp_sim.spec.yaml12 import dotted
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_values import paired_leaves
 
 Kind: TypeAlias = Literal["outcome", "form", "values"]
 
@@ -81,18 +83,11 @@ def _set_differences(before: frozenset[str], now: frozenset[str]) -> Iterator[st
     yield from (f"new: {path}" for path in sorted(now - before))
 
 
-def _value_differences(before: Json, now: Json, path: str = "$") -> Iterator[str]:
+def _value_differences(before: Json, now: Json) -> Iterator[str]:
     """Yield the places where values differ. A redacted secret is equal to anything."""
-    if isinstance(before, dict) and isinstance(now, dict):
-        ours, theirs = cast("Record", before), cast("Record", now)
-        for name in dict.fromkeys((*ours, *theirs)):
-            yield from _value_differences(ours.get(name), theirs.get(name), f"{path}.{name}")
-    elif isinstance(before, list) and isinstance(now, list):
-        pairs = zip_longest(cast("list[Json]", before), cast("list[Json]", now))
-        for at, (first, other) in enumerate(pairs):
-            yield from _value_differences(first, other, f"{path}[{at}]")
-    elif not _is_same(before, now):
-        yield f"{path}: {_short(before)} is now {_short(now)}"
+    for path, first, other in paired_leaves(before, now, None):
+        if not _is_same(first, other):
+            yield f"{dotted(('$', *path))}: {_short(first)} is now {_short(other)}"
 
 
 def _is_same(before: Json, now: Json) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from errno import EADDRINUSE, errorcode
 from functools import partial
-from types import FrameType
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -20,7 +19,7 @@ import uvicorn
 
 from mcp_sim.server.connections import AnswerAtOnce, Connection, ConnectionLimits, answer_nothing
 from mcp_sim.server.exchange import App
-from mcp_sim.server.standard_streams import END_SECONDS, end_if_stuck, end_soon
+from mcp_sim.server.standard_streams import END_SECONDS, leave_at_signals
 from mcp_sim.server.workers import Worker
 from mcp_sim.types.errors import UsageError
 
@@ -168,22 +167,10 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        loop = asyncio.get_running_loop()
-
-        def note(number: int, _frame: FrameType | None) -> None:
-            self.received.append(number)
-            end_soon(number, max(END_SECONDS, self.grace + 0.5))
-            signal.signal(number, signal.SIG_DFL)
-            loop.call_soon_threadsafe(setattr, self, "should_exit", True)
-
-        before = {number: signal.signal(number, note) for number in self.signals}
-        try:
-            end_if_stuck()
+        leave = partial(setattr, self, "should_exit", True)
+        with leave_at_signals(leave, self.signals, lambda: max(END_SECONDS, self.grace + 0.5)) as self.received:
             self._begun()
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
 
 class _Guest(_Server):

@@ -9,7 +9,7 @@ import faulthandler
 import os
 import signal
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Thread
@@ -71,17 +71,24 @@ def _reserved_streams() -> Generator[tuple[int, int]]:
 
 
 @contextmanager
-def leave_at_signals(leave: Callable[[], None]) -> Generator[list[int]]:
-    """Call `leave` at the first SIGINT or SIGTERM, and yield the signals received. A second one ends the process."""
+def leave_at_signals(
+    leave: Callable[[], None],
+    signals: Iterable[signal.Signals] = (signal.SIGINT, signal.SIGTERM),
+    seconds: Callable[[], float] = lambda: REPORT_SECONDS,
+) -> Generator[list[int]]:
+    """Call `leave` at the first of the signals, and yield those received. A second one ends the process.
+
+    So does the first one, if the process still runs after some `seconds`.
+    """
     loop, received = asyncio.get_running_loop(), list[int]()
 
     def note(number: int, _frame: FrameType | None) -> None:
         received.append(number)
-        end_soon(number, REPORT_SECONDS)
+        end_soon(number, seconds())
         signal.signal(number, signal.SIG_DFL)
         loop.call_soon_threadsafe(leave)
 
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, note) for number in signals}
     end_if_stuck()
     try:
         yield received

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import zip_longest
 from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
@@ -189,6 +190,23 @@ def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
             yield from leaves(inner, (*path, at))
     else:
         yield path, value
+
+
+def paired_leaves(first: Json, other: Json, missing: Json, path: Path = ()) -> Iterator[tuple[Path, Json, Json]]:
+    """Yield the parts of two values at the same paths: down to their leaves, or where their kinds differ.
+
+    `missing` is yielded for a part that only the other value has.
+    """
+    if isinstance(first, dict) and isinstance(other, dict):
+        ours, theirs = cast("Record", first), cast("Record", other)
+        for name in dict.fromkeys((*ours, *theirs)):
+            yield from paired_leaves(ours.get(name, missing), theirs.get(name, missing), missing, (*path, name))
+    elif isinstance(first, list) and isinstance(other, list):
+        pairs = zip_longest(cast("list[Json]", first), cast("list[Json]", other), fillvalue=missing)
+        for at, (mine, its) in enumerate(pairs):
+            yield from paired_leaves(mine, its, missing, (*path, at))
+    else:
+        yield path, first, other
 
 
 def texts_in(value: Json) -> Iterator[tuple[Path, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice, zip_longest
+from itertools import islice
 from typing import Any, cast
 
 from mcp_sim.models.language_model.disclosure import Disclosure
@@ -15,7 +15,7 @@ from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object, in_list, types_of
-from mcp_sim.types.json_values import is_key
+from mcp_sim.types.json_values import is_key, paired_leaves
 from mcp_sim.types.views import find_key, was_written
 
 NOTHING, UNKNOWN = "none", "unknown"
@@ -164,9 +164,8 @@ _ABSENT: Any = object()
 def changes_between(true: Observation, altered: Observation) -> list[Record]:
     """Return the changed values: their place, the true and the altered value. The layout of a text does not count."""
     ours, theirs = _data_of(true), _data_of(altered)
-    return [
-        {"number": at, **change} for at, change in enumerate(islice(_changes(ours, theirs, ""), MAX_DIFFERENCES + 1), 1)
-    ]
+    changes = islice(_changes(ours, theirs), MAX_DIFFERENCES + 1)
+    return [{"number": at, **change} for at, change in enumerate(changes, 1)]
 
 
 def judgement_schema(changes: Sequence[Record]) -> Record:
@@ -206,17 +205,10 @@ def _data_of(observation: Observation) -> Json:
     return {"isError": True, "text": value} if body.is_error else value
 
 
-def _changes(true: Json, altered: Json, place: str) -> Iterator[Record]:
-    if isinstance(true, dict) and isinstance(altered, dict):
-        ours, theirs = cast("Record", true), cast("Record", altered)
-        for name in dict.fromkeys((*ours, *theirs)):
-            yield from _changes(ours.get(name, _ABSENT), theirs.get(name, _ABSENT), f"{place}.{name}".lstrip("."))
-    elif isinstance(true, list) and isinstance(altered, list):
-        pairs = zip_longest(cast("list[Json]", true), cast("list[Json]", altered), fillvalue=_ABSENT)
-        for at, (before, other) in enumerate(pairs):
-            yield from _changes(before, other, f"{place}.{at}".lstrip("."))
-    elif not _says_the_same(true, altered):
-        yield {"place": place, **_shown("true", true), **_shown("altered", altered)}
+def _changes(true: Json, altered: Json) -> Iterator[Record]:
+    for path, before, other in paired_leaves(true, altered, _ABSENT):
+        if not _says_the_same(before, other):
+            yield {"place": ".".join(map(str, path)), **_shown("true", before), **_shown("altered", other)}
 
 
 def _says_the_same(value: Json, other: Json) -> bool:

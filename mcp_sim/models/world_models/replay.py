@@ -139,17 +139,15 @@ class _Replaying:
         self._answers = TakenAnswers(domain, "replay")
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
-        earlier: tuple[Turn, Transition] | None = turn.memories.shared.get("replay")
-        if earlier is not None and earlier[0].call is turn.call and earlier[0].draws == turn.draws:
-            return earlier[1]
+        if (earlier := self._answers.earlier(turn)) is not None:
+            return earlier
         call = self._found(turn)
         observation = observation_of_answer(renamed(call.call.answer, call.names))
         transition = self._answers.taken(turn, observation)
         wrote = observation.ok and not self._domain.only_reads(turn.tool)
         place = f"{call.session.file.name}, call {call.call.seq}"
-        transition = replace(transition, wrote_outside=wrote, measured={"recorded": place, "match": call.how})
-        turn.memories.shared["replay"] = turn, transition
-        return transition
+        measured = {"recorded": place, "match": call.how}
+        return self._answers.keep(turn, replace(transition, wrote_outside=wrote, measured=measured))
 
     async def request(self, request: Request, memories: Memories) -> Record:
         progress: Progress = memories.of("replay").get(PROGRESS, Progress())

@@ -81,16 +81,13 @@ class _Passing:
         return await self._server.request(request)
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
-        earlier: tuple[Turn, Transition] | None = turn.memories.shared.get("upstream")
-        if earlier is not None and earlier[0].call is turn.call and earlier[0].draws == turn.draws:
-            return earlier[1]
+        if (earlier := self._answers.earlier(turn)) is not None:
+            return earlier
         await self._prepare()
         answer = await self._server.call(turn.tool.name, turn.call.arguments, turn.call.client)
         transition = self._answers.taken(turn, observation_of_answer(answer))
         wrote = transition.observation.ok and not self._domain.only_reads(turn.tool)
-        transition = replace(transition, wrote_outside=wrote)
-        turn.memories.shared["upstream"] = turn, transition
-        return transition
+        return self._answers.keep(turn, replace(transition, wrote_outside=wrote))
 
     async def _prepare(self) -> None:
         """Make the calls that prepare the server, once. Raises `Crash` if one of them fails."""
