@@ -17,8 +17,9 @@ from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import in_list, is_nullable, main_type
+from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_values import in_list
 from mcp_sim.types.views import find_key
 
 TRIES = 8  # how often a value is drawn for a field until it differs from the present one

@@ -27,9 +27,9 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.satisfiability import NoInstance, canonical_form
-from mcp_sim.types.json_schema.shapes import as_list, as_object, in_list, items, properties, required, types_of
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, required, types_of
 from mcp_sim.types.json_schema.validation import RESULT_FORMATS, Validator
-from mcp_sim.types.json_values import NOWHERE, decode_strict
+from mcp_sim.types.json_values import NOWHERE, decode_strict, in_list
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.time_formats import parse_time
 

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias, cast
 
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.json_schema.shapes import in_list
-from mcp_sim.types.json_values import decode_strict
+from mcp_sim.types.json_values import decode_strict, in_list
 
 
 @dataclass(slots=True)

@@ -262,6 +262,11 @@ def nest_paths(values: Record, record: Record) -> Record:
     return paths
 
 
+def in_list(value: Json) -> list[Json]:
+    """Return the value if it is a list, else a list with the value alone."""
+    return cast("list[Json]", value) if isinstance(value, list) else [value]
+
+
 def as_key(value: Json) -> Json:
     """Return a value as the key of a record: a list or an object as its JSON."""
     return canonical(value) if isinstance(value, list | dict) else value

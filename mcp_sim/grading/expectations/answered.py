@@ -15,8 +15,7 @@ from mcp_sim.types import Json, Step
 from mcp_sim.types.conditions import matcher
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Unevaluable
-from mcp_sim.types.json_schema.shapes import in_list
-from mcp_sim.types.json_values import is_number
+from mcp_sim.types.json_values import in_list, is_number
 from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.cel import expression, functions, table_names, tables

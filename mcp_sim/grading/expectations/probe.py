@@ -15,8 +15,7 @@ from mcp_sim.types import Json, Observation, Record, RpcError, Step, ToolResult
 from mcp_sim.types.conditions import Matcher, where_test
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
-from mcp_sim.types.json_schema.shapes import in_list
-from mcp_sim.types.json_values import objects_in
+from mcp_sim.types.json_values import in_list, objects_in
 from mcp_sim.types.kinds import End, Expectation, Perturbation, Verdict, expectations
 from mcp_sim.types.options import MatcherSource
 from mcp_sim.types.scenario import Scenario

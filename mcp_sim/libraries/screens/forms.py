@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from mcp_sim.libraries.screens.dom import Element
 from mcp_sim.types import Json
-from mcp_sim.types.json_schema.shapes import in_list
+from mcp_sim.types.json_values import in_list
 
 CONTROLS = ("input", "select", "textarea")
 BUTTONS = frozenset({"submit", "image", "button", "reset"})

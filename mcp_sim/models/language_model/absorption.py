@@ -19,8 +19,8 @@ from mcp_sim.types import Change, Json, Key, Record, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import in_list, is_nullable
-from mcp_sim.types.json_values import Path, get_part, is_key, replace_part
+from mcp_sim.types.json_schema.shapes import is_nullable
+from mcp_sim.types.json_values import Path, get_part, in_list, is_key, replace_part
 from mcp_sim.types.lexicon.english import is_past_event
 from mcp_sim.types.time_formats import parse_time, time_format
 from mcp_sim.types.views import find_key, was_written

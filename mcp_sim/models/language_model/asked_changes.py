@@ -14,8 +14,8 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_object, in_list, types_of
-from mcp_sim.types.json_values import is_key, paired_leaves
+from mcp_sim.types.json_schema.shapes import as_object, types_of
+from mcp_sim.types.json_values import in_list, is_key, paired_leaves
 from mcp_sim.types.views import find_key, was_written
 
 NOTHING, UNKNOWN = "none", "unknown"

@@ -14,8 +14,7 @@ from mcp_sim.types import Json, Key, PastCall, Record, Turn
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import in_list
-from mcp_sim.types.json_values import encode, is_key
+from mcp_sim.types.json_values import encode, in_list, is_key
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key, was_written
 

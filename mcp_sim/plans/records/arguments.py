@@ -21,7 +21,6 @@ from mcp_sim.types.json_schema.shapes import (
     as_list,
     as_object,
     at,
-    in_list,
     items,
     main_type,
     properties,
@@ -29,7 +28,7 @@ from mcp_sim.types.json_schema.shapes import (
     takes_null,
     types_of,
 )
-from mcp_sim.types.json_values import NOWHERE, to_integer, value_at
+from mcp_sim.types.json_values import NOWHERE, in_list, to_integer, value_at
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import last_word, snake
 from mcp_sim.types.plans import Plan

@@ -29,7 +29,6 @@ from mcp_sim.types.json_schema.shapes import (
     as_list,
     as_object,
     constants,
-    in_list,
     is_nullable,
     is_rows,
     items,
@@ -37,7 +36,7 @@ from mcp_sim.types.json_schema.shapes import (
     properties,
     property_of,
 )
-from mcp_sim.types.json_values import NOWHERE, as_key, is_key, nest_paths
+from mcp_sim.types.json_values import NOWHERE, as_key, in_list, is_key, nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import last_word, singular, snake
 from mcp_sim.types.lexicon.terms import ordered

@@ -15,8 +15,8 @@ from mcp_sim.types import COMPARISONS, Bound, Json, Key, Record, Tool, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, at, constants, in_list, items, main_type
-from mcp_sim.types.json_values import NOWHERE, value_at
+from mcp_sim.types.json_schema.shapes import as_list, at, constants, items, main_type
+from mcp_sim.types.json_values import NOWHERE, in_list, value_at
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Filter, Plan

@@ -22,8 +22,8 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, in_list, items, main_type
-from mcp_sim.types.json_values import is_number, nest_paths
+from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, items, main_type
+from mcp_sim.types.json_values import in_list, is_number, nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import participle, snake, words
 from mcp_sim.types.plans import How, Plan

@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import in_list
-from mcp_sim.types.json_values import canonical, is_integral_float
+from mcp_sim.types.json_values import canonical, in_list, is_integral_float
 
 NEVER: Record = {"not": {}}
 """The schema of no value at all."""

@@ -48,11 +48,6 @@ def as_list(value: Json) -> list[Json]:
     return cast("list[Json]", value) if isinstance(value, list) else []
 
 
-def in_list(value: Json) -> list[Json]:
-    """Return the value if it is a list, else a list with the value alone."""
-    return cast("list[Json]", value) if isinstance(value, list) else [value]
-
-
 def types_of(schema: Record) -> tuple[str, ...]:
     """Return the JSON types that an expanded schema allows; empty if it does not say."""
     declared: Json = schema.get("type")
