@@ -238,7 +238,6 @@ class Written:
 
 
 def _write(servers: Sequence[Imported], args: argparse.Namespace) -> list[Written]:
-    """Write what was imported."""
     folder: Path = args.output
     known = servers if args.no_program else [with_program(server, folder) for server in servers]
     planned = [build_files(server, args.kind, folder) for server in known]  # all, before the first is written

@@ -21,7 +21,6 @@ class ForPeople:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write a text."""
         self.stream.write("\x1b[".join(map(readable, text.split(MARK))))
         return len(text)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.coherence import has_price
@@ -27,19 +27,14 @@ _LONG_LIST = (3, 6)  # enough that sorting and paging them shows something
 _TRIES = 12  # items must be unique, and small sets of values repeat soon
 
 
-class _Lazy:
-    """A maker that is compiled at its first use. Most of a deep schema is never used."""
+def _lazy(compile_: CompileMaker, entity: str, name: str, schema: Record) -> Make:
+    """Return a maker that is compiled at its first use. Most of a deep schema is never used."""
+    compiled = cache(lambda: compile_(entity, name, schema))
 
-    __slots__ = ("_compile", "_entity", "_made", "_name", "_schema")
+    def make(chance: Chance, record: Record, moment: Moment) -> Json:
+        return compiled()(chance, record, moment)
 
-    def __init__(self, compile_: CompileMaker, entity: str, name: str, schema: Record) -> None:
-        self._compile, self._entity, self._name, self._schema = compile_, entity, name, schema
-        self._made: Make | None = None
-
-    def __call__(self, chance: Chance, record: Record, moment: Moment) -> Json:
-        if self._made is None:
-            self._made = self._compile(self._entity, self._name, self._schema)
-        return self._made(chance, record, moment)
+    return make
 
 
 # lists ----------------------------------------------------------------------------------------------------------------
@@ -73,11 +68,10 @@ class _List:
 
 
 def list_maker(entity: str, name: str, schema: Record, compile_: CompileMaker) -> Make:
-    """Return the maker of a list."""
     inner = items(schema)
-    fixed = [_Lazy(compile_, entity, name, as_object(item)) for item in as_list(schema.get("prefixItems"))]
+    fixed = [_lazy(compile_, entity, name, as_object(item)) for item in as_list(schema.get("prefixItems"))]
     needed = [
-        _Lazy(compile_, entity, name, as_object(merge_schemas(inner, source["contains"])))
+        _lazy(compile_, entity, name, as_object(merge_schemas(inner, source["contains"])))
         for source in (schema, *map(as_object, as_list(schema.get(UNMERGED))))
         if isinstance(source.get("contains"), dict)
         for _ in range(min(int(source.get("minContains", 1)), MAX_ITEMS))
@@ -88,7 +82,7 @@ def list_maker(entity: str, name: str, schema: Record, compile_: CompileMaker) -
     most = len(fixed) if inner == IMPOSSIBLE or schema.get("items") is False else usual
     most = min(max(least, most), int(schema.get("maxItems", MAX_ITEMS)))
     unique = bool(schema.get("uniqueItems")) or (main_type(inner) == "string" and not needed)
-    return _List(fixed, needed, _Lazy(compile_, entity, name, inner), min(least, most), most, unique)
+    return _List(fixed, needed, _lazy(compile_, entity, name, inner), min(least, most), most, unique)
 
 
 def _usual_count(name: str, schema: Record) -> tuple[int, int]:
@@ -118,10 +112,10 @@ class ObjectMaker:
             pattern: as_object(subschema) for pattern, subschema in as_object(schema.get("patternProperties")).items()
         }
         self.makers: dict[str, Make] = {
-            field: _Lazy(compile_, owner, field, subschema) for field, subschema in parts.items()
+            field: _lazy(compile_, owner, field, subschema) for field, subschema in parts.items()
         }
         for field in sorted(self.needed - parts.keys()):
-            self.makers[field] = _Lazy(compile_, owner, field, _other(schema, patterns, field))
+            self.makers[field] = _lazy(compile_, owner, field, _other(schema, patterns, field))
         self.least = min(int(schema.get("minProperties", 0)), MAX_ITEMS)
         self.most = int(schema.get("maxProperties", MAX_ITEMS))
         self.follow = {name: as_list(names) for name, names in as_object(schema.get("dependentRequired")).items()}
@@ -130,7 +124,7 @@ class ObjectMaker:
         self.name = compile_(owner, "key", names)
         self.fits = partial(text_fits, schema=names)
         other = next(iter(patterns.values()), _additional(schema))
-        self.other = _Lazy(compile_, owner, "value", other)
+        self.other = _lazy(compile_, owner, "value", other)
         self.named = (bool(patterns) or self.open) and other != IMPOSSIBLE
         self.is_map = not parts and isinstance(schema.get("additionalProperties"), dict)
 

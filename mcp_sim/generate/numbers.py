@@ -39,12 +39,10 @@ _FEW = 4  # ranges with fewer steps are divided into smaller ones
 def number_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
     """Return the maker of a number field."""
     whole = main_type(schema) == "integer" or snake(name).rsplit("_", 1)[-1] in word_set("nouns", "whole")
-    if time_meaning(name, schema):
-        timed = time_maker(entity, name, schema)
-        return lambda chance, record, moment: within_bounds(timed(chance, record, moment), schema)
     place = None if whole else _coordinate_maker(name, setting.locale)
-    if place is not None:
-        return lambda chance, record, moment: within_bounds(place(chance, record, moment), schema)
+    make = time_maker(entity, name, schema) if time_meaning(name, schema) else place
+    if make is not None:
+        return lambda chance, record, moment: within_bounds(make(chance, record, moment), schema)
     limits = (schema.get(word) for word in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"))
     if whole and all(limit is None or isinstance(limit, int) or float(limit).is_integer() for limit in limits):
         schema = {**schema, "type": "integer"}

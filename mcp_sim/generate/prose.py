@@ -40,7 +40,6 @@ class Prose:
         self._lines = self._compiled(phrases["talk"].get(kind) or phrases["lines"])
 
     def title(self, chance: Chance, _record: Record, moment: Moment) -> str:
-        """Return a title."""
         return _sentence(chance.choice(self._titles), chance, moment)
 
     def text(self, chance: Chance, record: Record, moment: Moment) -> str:

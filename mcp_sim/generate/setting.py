@@ -86,7 +86,6 @@ def _named_in(domain: Domain) -> Locale:
 
 @lru_cache(maxsize=64)
 def detect_setting(description: str) -> Setting:
-    """Return the setting of a description."""
     text = description[:MAX_DESCRIPTION]
     return Setting(_locale(text), _theme(re.findall(r"[^\W\d_]+", text.lower())))
 

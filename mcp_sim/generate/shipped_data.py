@@ -35,15 +35,11 @@ def word_set(file: str, name: str) -> frozenset[str]:
 
 def objects(kind: Callable[..., T], entries: Iterable[dict[str, Any]]) -> tuple[T, ...]:
     """Return entries of a data file as objects of a class. Lists become tuples."""
-    return tuple(
-        kind(
-            **{
-                name: tuple(cast("list[Any]", value)) if isinstance(value, list) else value
-                for name, value in entry.items()
-            }
-        )
-        for entry in entries
-    )
+
+    def held(value: Any) -> Any:
+        return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
+
+    return tuple(kind(**{name: held(value) for name, value in entry.items()}) for entry in entries)
 
 
 @lru_cache(maxsize=8192)

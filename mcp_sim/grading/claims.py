@@ -60,7 +60,6 @@ Clause: TypeAlias = tuple[str, list[tuple[str, bool]]]
 
 
 def clauses(answer: str) -> Iterator[Clause]:
-    """Yield the clauses of an answer."""
     text = answer.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     words: list[tuple[str, bool]] = []
     start, is_denied, has_denied = 0, False, False

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from mcp_sim.types import Json, Key, Record, View
+from mcp_sim.types import Json, Key, Record, View, Written
 from mcp_sim.types.clock import iso_seconds
 from mcp_sim.types.draws import Draws
+
+
+def moved_keys(applied: Mapping[Key, Written], wanted: Mapping[Key, Written]) -> list[Key]:
+    """Return the keys of the records that were written differently in two views."""
+
+    def state(written: Written | None) -> tuple[int, int] | None:
+        return None if written is None else (id(written.record), written.born)
+
+    return [key for key in applied.keys() | wanted.keys() if state(applied.get(key)) != state(wanted.get(key))]
 
 
 class LibraryError(Exception):

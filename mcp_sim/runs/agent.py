@@ -227,7 +227,6 @@ class _End:
 
     @property
     def text(self) -> str:
-        """Return it as text."""
         return self._kept[-self._size :].decode("utf-8", "replace").strip()
 
     def text_with_note(self) -> str:

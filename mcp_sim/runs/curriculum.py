@@ -11,14 +11,12 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from heapq import heappop, heappush
-from itertools import count
 
 from mcp_sim.runs.agents.script import Script
 from mcp_sim.runs.agents.trials import played
 from mcp_sim.runs.comparison import RunsReport
 from mcp_sim.runs.hunting.faults import Fault, Placed, Places, all_faults
-from mcp_sim.runs.hunting.trials import BudgetSpent, Setup, Tester, Trial
+from mcp_sim.runs.hunting.trials import BudgetSpent, Queue, Setup, Tester, Trial
 from mcp_sim.runs.results import called_tools
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types.frozen import frozen
@@ -89,18 +87,16 @@ class Curriculum:
         """Scenarios that the agent solves."""
         self._tester, self._script, self._places = tester, script, places
         self._losses, self._most_faults = losses, most_faults
-        self._waiting = list[tuple[float, int, Setup]]()
-        self._order = count()
-        self._seen = set[tuple[int, frozenset[Placed]]]()
+        self._queue = Queue()
 
     async def run(self, seeds: Sequence[int], keep: int) -> bool:
         """Search until `keep` scenarios are kept or none is left to try. Return False if the budget ended before."""
         for number, seed in enumerate(seeds):
             clean = Setup(seed)
             for cost, setup in self._harder(clean, await self._golden_calls(clean), 0):
-                self._add(setup, cost + number * NEIGHBOUR)
+                self._queue.add(setup, cost + number * NEIGHBOUR)
             if self._losses.without_faults:
-                self._add(clean, number * NEIGHBOUR)
+                self._queue.add(clean, number * NEIGHBOUR)
         try:
             while len(self.kept) < keep and (batch := [setup async for setup in self._solvable()]):
                 for setup, trial in zip(batch, await self._tester.trials(batch), strict=True):
@@ -120,7 +116,7 @@ class Curriculum:
             tools = [at for at, tool in enumerate(trial.called) if tool == last.tool]
             begin = tools[min(last.nth or 1, len(tools)) - 1] + 1 if tools else 0
             for cost, harder in self._harder(setup, trial.called, begin):
-                self._add(harder, cost + NEIGHBOUR * len(setup.faults))
+                self._queue.add(harder, cost + NEIGHBOUR * len(setup.faults))
 
     def _harder(self, setup: Setup, called: Sequence[str], begin: int) -> Iterator[tuple[float, Setup]]:
         """Yield setups with one more fault, related to a lost one, and what they cost."""
@@ -130,17 +126,11 @@ class Curriculum:
                 if cost is not None and fault.place not in {placed.place for placed in setup.faults}:
                     yield cost, replace(setup, faults=(*setup.faults, fault))
 
-    def _add(self, setup: Setup, cost: float) -> None:
-        key = setup.seed, frozenset(setup.faults)
-        if key not in self._seen:
-            self._seen.add(key)
-            heappush(self._waiting, (cost, next(self._order), setup))
-
     async def _solvable(self) -> AsyncIterator[Setup]:
         """Yield the next setups that golden solves, as many as run at a time."""
         solvable = 0
-        while self._waiting and solvable < self._tester.at_once:
-            _, _, setup = heappop(self._waiting)
+        while self._queue and solvable < self._tester.at_once:
+            setup = self._queue.next()
             if not self._is_kept(setup) and await self._golden_calls(setup):
                 solvable += 1
                 yield setup

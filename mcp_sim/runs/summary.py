@@ -202,7 +202,6 @@ class Summary:
 
 
 def summarise(scenario: Scenario, results: Sequence[RunResult]) -> Summary:
-    """Summarise the runs of a scenario."""
     by_condition = defaultdict[Condition, list[RunResult]](list)
     for result in results:
         by_condition[result.plan.condition].append(result)

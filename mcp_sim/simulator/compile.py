@@ -316,7 +316,6 @@ def _elsewhere(domain: Domain, models: Sequence[WorldModelEntry]) -> frozenset[s
 
 
 def _stubs(specs: Mapping[str, Spec], domain: Domain) -> tuple[Stub, ...]:
-    """Return the stubs of all specs."""
     read = [read_stubs(spec.root.at("stubs"), spec.stubs, domain) for spec in specs.values() if spec.root is not None]
     return tuple(stub for stubs in read for stub in stubs)
 

@@ -177,7 +177,6 @@ def fill_message(message: str, slots: Mapping[str, Json]) -> str:
 
 
 def slots_in(template: Json) -> set[str]:
-    """Return the slots of a template."""
     return {slot for _, text in texts_in(template) for slot in _SLOT.findall(text)}
 
 

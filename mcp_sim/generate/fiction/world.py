@@ -21,7 +21,6 @@ from mcp_sim.generate.fiction.theme import (
     Number,
     Off,
     Pick,
-    TableRule,
     Text,
     Theme,
     Year,
@@ -236,7 +235,8 @@ def tables(fiction: Fiction) -> Iterator[Table]:
         limit = chosen[-1][rule.by]
         where = {rule.by: {"gte" if rule.keep == "highest" else "lte": limit}}
         expectation = {"entity": rule.about, "where": where, "columns": rule.columns, "key": rule.key}
-        answer = [_columns(rule, fiction, row) for row in chosen]
+        columns = rule.columns.items()
+        answer = [{column: fiction.value(rule.about, row, way) for column, way in columns} for row in chosen]
         yield Table(rule.ask.replace("{limit}", str(limit)), expectation, answer)
 
 
@@ -256,10 +256,6 @@ def fiction_scenario(fiction: Fiction, name: str, seed: int, shift_years: int = 
         },
         "expect": [{"table": table.expectation, "id": "table"}],
     }
-
-
-def _columns(rule: TableRule, fiction: Fiction, row: Record) -> Record:
-    return {column: fiction.value(rule.about, row, path) for column, path in rule.columns.items()}
 
 
 def _filled(ask: str, fiction: Fiction, table: str, row: Record) -> str:

@@ -28,7 +28,6 @@ class Channel:
         return self._bytes(int.from_bytes(self._bytes(HEADER), "little"))
 
     def send(self, message: bytes) -> None:
-        """Send a message."""
         rest = memoryview(len(message).to_bytes(HEADER, "little") + message)
         while rest:
             rest = rest[os.write(self._write, rest) :]

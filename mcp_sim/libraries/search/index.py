@@ -9,7 +9,7 @@ from itertools import islice
 from threading import Lock
 
 from mcp_sim.libraries.search.pages import Rows, read_given_pages, sentences_of
-from mcp_sim.libraries.store import Store
+from mcp_sim.libraries.store import Store, moved_keys
 from mcp_sim.types import Json, Key, Record, View, Written
 from mcp_sim.types.json_values import encode
 
@@ -94,8 +94,7 @@ class Index:
             self._insert(origin, {})
         if wanted is self._applied:
             return
-        keys = self._applied.keys() | wanted.keys()
-        moved = [key for key in keys if _state(self._applied.get(key)) != _state(wanted.get(key))]
+        moved = moved_keys(self._applied, wanted)
         # In the order of creation, which decides between equal matches
         self._insert(sorted(moved, key=lambda key: wanted[key].born if key in wanted else -1), wanted)
         self._applied = wanted
@@ -141,10 +140,6 @@ class Indexes:
             if len(self._by_start) > self._MOST:
                 del self._by_start[next(iter(self._by_start))]
             return kept[1]
-
-
-def _state(written: Written | None) -> int | None:
-    return None if written is None else id(written.record)
 
 
 def _quoted(word: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from mcp_sim.libraries.sql.tables import ROWID, quoted, to_sql
+from mcp_sim.libraries.store import moved_keys
 from mcp_sim.types import Key, Record, View, Written
 
 Row: TypeAlias = tuple[Any, ...]
@@ -50,8 +51,7 @@ class Copy:
             self._fill(origin, wanted)
         if wanted is self._applied:
             return
-        keys = self._applied.keys() | wanted.keys()
-        moved = [key for key in keys if _state(self._applied.get(key)) != _state(wanted.get(key))]
+        moved = moved_keys(self._applied, wanted)
         gone = [self._numbers.pop(key) for key in moved if key in self._numbers]
         delete = f"DELETE FROM {quoted(self.name)} WHERE _rowid_ = ?"  # noqa: S608 (quoted)
         self._connection.executemany(delete, ((number,) for number in gone))
@@ -113,10 +113,6 @@ class Copy:
             if record is not None:
                 born = -1 if written is None else written.born
                 yield self._positions[key] if born < 0 else len(self._origin) + 1 + born, key, record
-
-
-def _state(written: Written | None) -> tuple[int, int] | None:
-    return None if written is None else (id(written.record), written.born)
 
 
 def creates_table(statement: str) -> bool:

@@ -246,7 +246,6 @@ class Database:
         yield from ((copy.entity, key, record) for key, record in put.items() if record != view.get(copy.entity, key))
 
     def _record(self, view: View, copy: Copy, rowid: int, row: Row, was: Key | None) -> tuple[Key, Record]:
-        """Return the key and record of a row."""
         before: Record = (view.get(copy.entity, was) if was is not None else None) or {}
         present = {name: type_name(value) for name, value in before.items() if value is not None}
         columns = zip(copy.columns, row, strict=True)

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from heapq import heappop, heappush
-from itertools import count
 
 from mcp_sim.generate.record_counts import usual_count
 from mcp_sim.runs.hunting.faults import Placed, Places
-from mcp_sim.runs.hunting.trials import BudgetSpent, Setup, Tester, Trial
+from mcp_sim.runs.hunting.trials import BudgetSpent, Queue, Setup, Tester, Trial
 from mcp_sim.types.errors import DocumentError, McpSimError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import GivenRecords, Scenario
@@ -73,9 +71,7 @@ class Search:
         self.weaknesses = list[Weakness]()
         self.clean = dict[int, Trial]()
         self._tester, self._places, self._aims, self._say = tester, places, aims, say
-        self._waiting = list[tuple[int, int, Setup]]()
-        self._order = count()
-        self._seen = set[tuple[int, frozenset[Placed]]]()
+        self._queue = Queue()
         self._failing = list[frozenset[tuple[int, str]]]()
         """What suffices to make the agent fail: faults by rank and tool, at any of its calls."""
 
@@ -101,19 +97,13 @@ class Search:
                 raise FailsWithoutFaults(setup.seed, trial)
             self.clean[setup.seed] = trial
             for fault in self._places.after(trial.called, 0):
-                self._add(replace(setup, faults=(fault,)), self._places.cost(fault) + place * ANOTHER_SEED)
-
-    def _add(self, setup: Setup, cost: int) -> None:
-        key = setup.seed, frozenset(setup.faults)
-        if key not in self._seen:
-            self._seen.add(key)
-            heappush(self._waiting, (cost, next(self._order), setup))
+                self._queue.add(replace(setup, faults=(fault,)), self._places.cost(fault) + place * ANOTHER_SEED)
 
     def _batch(self) -> list[Setup]:
         """Return the next setups to try, without those that have faults that are known to suffice."""
         batch = list[Setup]()
-        while self._waiting and len(batch) < self._tester.at_once:
-            _, _, setup = heappop(self._waiting)
+        while self._queue and len(batch) < self._tester.at_once:
+            setup = self._queue.next()
             if not self._is_known(setup):
                 batch.append(setup)
         return batch
@@ -128,7 +118,7 @@ class Search:
             await self._note(setup, trial)
         elif trial.outcome == "passed" and {fault.id for fault in setup.faults} == {*trial.applied}:
             for cost, further in self._further(setup, trial):
-                self._add(further, cost)
+                self._queue.add(further, cost)
 
     async def _note(self, setup: Setup, trial: Trial) -> None:
         if self._is_known(setup):

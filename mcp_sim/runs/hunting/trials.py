@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, field, replace
+from heapq import heappop, heappush
 from typing import Any
 
 import anyio
@@ -58,6 +59,26 @@ class Setup:
         for fault in self.faults:
             scenario = with_fault(scenario, fault)
         return scenario if scenario.expectations else replace(scenario, expectations=recoveries(self.faults))
+
+
+class Queue:
+    """Setups to try, those first that cost least. The same setup is tried once."""
+
+    def __init__(self) -> None:
+        self._waiting = list[tuple[float, int, Setup]]()
+        self._seen = set[tuple[int, frozenset[Placed]]]()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def add(self, setup: Setup, cost: float) -> None:
+        key = setup.seed, frozenset(setup.faults)
+        if key not in self._seen:
+            heappush(self._waiting, (cost, len(self._seen), setup))
+            self._seen.add(key)
+
+    def next(self) -> Setup:
+        return heappop(self._waiting)[2]
 
 
 @frozen

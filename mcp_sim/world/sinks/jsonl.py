@@ -16,6 +16,11 @@ from mcp_sim.types import Step
 from mcp_sim.types.errors import Unwritable
 
 
+def unwritable(path: Path, why: OSError | str) -> Unwritable:
+    """Return the failure to write a trace file."""
+    return Unwritable("the trace", str(path), why if isinstance(why, str) else why.strerror or str(why))
+
+
 class Jsonl:
     """Writes a trace to a file, which is replaced. Raises `Unwritable`.
 
@@ -28,13 +33,13 @@ class Jsonl:
         try:
             self._file = path.open("ab", buffering=0)
         except OSError as error:
-            raise self._unwritable(error) from None
+            raise unwritable(self._path, error) from None
         try:
             own_alone(self._file.fileno())
             self.write(header)
         except OSError as error:
             self.close()
-            raise self._unwritable(error) from None
+            raise unwritable(self._path, error) from None
         except Unwritable:
             self.close()
             raise
@@ -50,14 +55,11 @@ class Jsonl:
             with suppress(OSError):
                 self._file.truncate(self._end)
                 self._file.seek(self._end)
-            raise self._unwritable(error) from None
+            raise unwritable(self._path, error) from None
         self._end += len(whole)
 
     def close(self) -> None:
         self._file.close()
-
-    def _unwritable(self, error: OSError) -> Unwritable:
-        return Unwritable("the trace", str(self._path), error.strerror or str(error))
 
 
 class SharedTrace:
@@ -74,10 +76,10 @@ class SharedTrace:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
             if not S_ISREG(os.fstat(self._file).st_mode):
                 self.close()
-                raise self._unwritable("with several workers the trace must be a file")
+                raise unwritable(self._path, "with several workers the trace must be a file")
             own_alone(self._file)
         except OSError as error:
-            raise self._unwritable(error.strerror or str(error)) from None
+            raise unwritable(self._path, error) from None
         self.write(header)
 
     def write(self, line: bytes, step: Step | None = None) -> None:
@@ -99,7 +101,7 @@ class SharedTrace:
             finally:
                 fcntl.lockf(self._file, fcntl.LOCK_UN)
         except OSError as error:
-            raise self._unwritable(error.strerror or str(error)) from None
+            raise unwritable(self._path, error) from None
         self._end = end + len(whole)
 
     def close(self) -> None:
@@ -113,9 +115,6 @@ class SharedTrace:
             end = text.rfind(b"\n") + 1
         os.ftruncate(self._file, end)
         return end
-
-    def _unwritable(self, reason: str) -> Unwritable:
-        return Unwritable("the trace", str(self._path), reason)
 
 
 def own_alone(file: int) -> None:
