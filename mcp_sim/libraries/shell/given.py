@@ -6,18 +6,17 @@ import json
 import re
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
-from pkgutil import get_data
 
 from mcp_sim.libraries.files import Files, normalize, parent
 from mcp_sim.libraries.files.tree import DIRECTORY, FILE
 from mcp_sim.libraries.git import Git
 from mcp_sim.libraries.shell.commands.suites import PYTEST, collected
+from mcp_sim.libraries.shell.system import SYSTEM
 from mcp_sim.libraries.store import LibraryError, Store
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import did_you_mean, nearest
 from mcp_sim.types.json_schema.shapes import as_list, as_object, type_name
 
-_SYSTEM: dict[str, Json] = json.loads(get_data(__name__.rpartition(".")[0], "system.json") or b"{}")
 _TABLES = {"services": ("service", "name"), "partitions": ("partition", "mount"), "packages": ("package", "name")}
 _PARTS = ("files", *_TABLES, "repositories", "tests")
 _FILE_FIELDS: Mapping[str, Record] = {
@@ -34,14 +33,14 @@ def load_given(store: Store, given: Json) -> None:
     for key in state:
         if key not in _PARTS and (near := nearest(key, _PARTS)):  # other keys are for other servers
             raise LibraryError(f"world.state: unknown key {key!r}; did you mean {near!r}?")
-    rows = [*_rows(_SYSTEM["files"]), *_rows(files)]
+    rows = [*_rows(SYSTEM["files"]), *_rows(files)]
     disk = Files(store)
-    for folder in as_list(_SYSTEM["directories"]):
+    for folder in as_list(SYSTEM["directories"]):
         disk.make(str(folder))
     for row in rows:
         _load(store, disk, row)
     for name, (table, key) in _TABLES.items():
-        for number, row in enumerate(_listed(state.get(name, _SYSTEM.get(name)), key)):
+        for number, row in enumerate(_listed(state.get(name, SYSTEM.get(name)), key)):
             _check_row(row, TABLES[table], f"{name}: {row[key]}")
             usual: Record = {"pid": _FIRST_PID + 7 * number, "user": "root", "status": "running", "command": row[key]}
             store.put(table, str(row[key]), {**(usual if table == "service" else {}), **row})

@@ -9,16 +9,13 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from mcp_sim.libraries.shell.system import SYSTEM
 from mcp_sim.libraries.store import LibraryError
 
 if TYPE_CHECKING:
     from mcp_sim.libraries.shell.machine import Machine
 
-_VOLATILE = frozenset({
-    "_", "BASHOPTS", "BASHPID", "BASH_REMATCH", "BASH_VERSINFO", "COLUMNS", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS",
-    "EUID", "FUNCNAME", "HOSTNAME", "HOSTTYPE", "LINENO", "LINES", "MACHTYPE", "MAPFILE", "OPTIND", "OSTYPE",
-    "PIPESTATUS", "PPID", "PWD", "RANDOM", "SECONDS", "SHELLOPTS", "SHLVL", "SRANDOM", "UID",
-})  # fmt: skip
+_VOLATILE = frozenset(SYSTEM["own_variables"])
 """Variables that the shell sets by itself."""
 _REST = "builtin shopt -p; builtin alias; builtin declare -f"
 _LARGEST = 1 << 18

@@ -14,6 +14,7 @@ from mcp_sim.libraries.shell.commands import COMMANDS, suites
 from mcp_sim.libraries.shell.given import load_given
 from mcp_sim.libraries.shell.machine import SECONDS, Machine
 from mcp_sim.libraries.shell.reading import written_paths
+from mcp_sim.libraries.shell.system import SYSTEM
 from mcp_sim.libraries.shell.times import in_world_time
 from mcp_sim.libraries.store import LibraryError, Store
 from mcp_sim.types import Json, Record
@@ -22,15 +23,6 @@ SESSION = "shell_session"
 _NEXT = "next"
 """The record that lets the next command of any session wait for ever."""
 _HOST = "vm"
-_ENVIRONMENT = {
-    "HOME": "/root",
-    "LANG": "C.UTF-8",
-    "LOGNAME": "root",
-    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-    "TERM": "xterm-256color",
-    "TZ": "UTC",
-    "USER": "root",
-}
 _LIVE = 16
 """How many running shells the worlds of a scenario keep together; each holds its files once more."""
 _LONGEST = 200_000
@@ -232,7 +224,7 @@ class _Pool:
         runs_suites = any(row.get("runner") for row in store.rows("test_case"))
         seconds = suites.SECONDS if runs_suites else SECONDS
         keeps_bytes = again is not None and again.keeps_bytes
-        machine = Machine(COMMANDS, _HOST, _ENVIRONMENT, seconds, keeps_bytes=keeps_bytes)
+        machine = Machine(COMMANDS, _HOST, SYSTEM["environment"], seconds, keeps_bytes=keeps_bytes)
         machine.begin(store)
         machine.execute(f"builtin cd -- {shlex.quote(home)}")
         machine.fresh = session.capture(machine)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, is_number
+from mcp_sim.libraries.shell.system import SYSTEM
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_object
 
@@ -169,14 +170,8 @@ _COLUMNS: Mapping[str, tuple[str, int, Callable[[_Process], str]]] = {
 }
 """What `ps -o` prints: header, width (negative: to the left) and value."""
 _OTHER_NAMES = {
-    "cmd": "args",
-    "command": "args",
-    "pcpu": "%cpu",
-    "pmem": "%mem",
-    "ucmd": "comm",
-    "tname": "tty",
-    "s": "stat",
-}
+    "cmd": "args", "command": "args", "pcpu": "%cpu", "pmem": "%mem", "ucmd": "comm", "tname": "tty", "s": "stat",
+}  # fmt: skip
 
 
 def ps(run: Invocation) -> None:
@@ -399,39 +394,18 @@ def _listening(run: Invocation) -> Iterator[tuple[Record, int]]:
             yield row, int(row["port"])
 
 
-_LOOPBACK = {
-    "ip": """1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000
-    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00
-    inet 127.0.0.1/8 scope host lo
-       valid_lft forever preferred_lft forever
-    inet6 ::1/128 scope host\x20
-       valid_lft forever preferred_lft forever
-""",
-    "ifconfig": """lo: flags=73<UP,LOOPBACK,RUNNING>  mtu 65536
-        inet 127.0.0.1  netmask 255.0.0.0
-        inet6 ::1  prefixlen 128  scopeid 0x10<host>
-        loop  txqueuelen 1000  (Local Loopback)
-        RX packets 0  bytes 0 (0.0 B)
-        RX errors 0  dropped 0  overruns 0  frame 0
-        TX packets 0  bytes 0 (0.0 B)
-        TX errors 0  dropped 0 overruns 0  carrier 0  collisions 0
-
-""",
-}
-"""What shows the interfaces: the machine reaches no other."""
-
-
 def interfaces(run: Invocation) -> None:
+    """Answer for ip and ifconfig: there is only the loopback, as the machine reaches no other."""
     words = [word for word in run.arguments if not word.startswith("-")]
     verb = words[0] if words else ""
     if run.name == "ifconfig":
         if verb not in ("", "lo"):
             raise Failed(f"{verb}: error fetching interface information: Device not found\n")
-        run.out.append(_LOOPBACK["ifconfig"])
+        run.out.append(SYSTEM["interfaces"]["ifconfig"])
     elif verb and ("address".startswith(verb) or "link".startswith(verb)):
         if words[-1] not in ("lo", "show", "list", verb):
             raise Failed(f'Device "{words[-1]}" does not exist.\n')
-        lines = _LOOPBACK["ip"].splitlines(keepends=True)
+        lines = SYSTEM["interfaces"]["ip"].splitlines(keepends=True)
         run.out += lines if "address".startswith(verb) else lines[:2]
     elif not verb:
         raise Failed("Usage: ip [ OPTIONS ] OBJECT { COMMAND | help }\n", 255)

@@ -7,23 +7,18 @@ from collections.abc import Mapping
 from mcp_sim.libraries.files.paths import is_within
 from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation
 from mcp_sim.libraries.shell.commands.listing import human
+from mcp_sim.libraries.shell.system import SYSTEM
 from mcp_sim.types import Record
 
-_KERNEL = {
-    "s": "Linux",
-    "n": "vm",
-    "r": "6.1.0-28-amd64",
-    "v": "#1 SMP PREEMPT_DYNAMIC Debian 6.1.119-1",
-    "m": "x86_64",
-    "o": "GNU/Linux",
-}
 _MEMORY = (3928, 612, 2804, 1, 756, 3304)  # MiB: total, used, free, shared, cache, available
 
 
 def uname(run: Invocation) -> None:
     long = "all:a kernel-name:s nodename:n kernel-release:r machine:m operating-system:o"
     chosen = run.options("asnrvmpio", long)[0] or {"s": ""}
-    run.out.append(" ".join(text for letter, text in _KERNEL.items() if letter in chosen or "a" in chosen) + "\n")
+    run.out.append(
+        " ".join(text for letter, text in SYSTEM["kernel"].items() if letter in chosen or "a" in chosen) + "\n"
+    )
 
 
 def identity(run: Invocation) -> None:
