@@ -211,4 +211,4 @@ def _writing(trace: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise Unwritable("the trace", str(trace), error.strerror or str(error)) from None
+        raise Unwritable.trace(trace, error) from None

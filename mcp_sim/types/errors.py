@@ -120,6 +120,11 @@ class Unwritable(McpSimError):
         self.what, self.where, self.reason = what, where, reason
         super().__init__(f"cannot write {what} to {where}: {reason}")
 
+    @classmethod
+    def trace(cls, path: object, why: OSError | str) -> Unwritable:
+        """Return the failure to write a trace file."""
+        return cls("the trace", str(path), why if isinstance(why, str) else why.strerror or str(why))
+
 
 class Unevaluable(McpSimError):
     """An expression cannot be evaluated on a world, or is neither true nor false there."""

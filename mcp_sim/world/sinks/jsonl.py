@@ -16,11 +16,6 @@ from mcp_sim.types import Step
 from mcp_sim.types.errors import Unwritable
 
 
-def unwritable(path: Path, why: OSError | str) -> Unwritable:
-    """Return the failure to write a trace file."""
-    return Unwritable("the trace", str(path), why if isinstance(why, str) else why.strerror or str(why))
-
-
 class Jsonl:
     """Writes a trace to a file, which is replaced. Raises `Unwritable`.
 
@@ -33,13 +28,13 @@ class Jsonl:
         try:
             self._file = path.open("ab", buffering=0)
         except OSError as error:
-            raise unwritable(self._path, error) from None
+            raise Unwritable.trace(self._path, error) from None
         try:
             own_alone(self._file.fileno())
             self.write(header)
         except OSError as error:
             self.close()
-            raise unwritable(self._path, error) from None
+            raise Unwritable.trace(self._path, error) from None
         except Unwritable:
             self.close()
             raise
@@ -55,7 +50,7 @@ class Jsonl:
             with suppress(OSError):
                 self._file.truncate(self._end)
                 self._file.seek(self._end)
-            raise unwritable(self._path, error) from None
+            raise Unwritable.trace(self._path, error) from None
         self._end += len(whole)
 
     def close(self) -> None:
@@ -76,10 +71,10 @@ class SharedTrace:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
             if not S_ISREG(os.fstat(self._file).st_mode):
                 self.close()
-                raise unwritable(self._path, "with several workers the trace must be a file")
+                raise Unwritable.trace(self._path, "with several workers the trace must be a file")
             own_alone(self._file)
         except OSError as error:
-            raise unwritable(self._path, error) from None
+            raise Unwritable.trace(self._path, error) from None
         self.write(header)
 
     def write(self, line: bytes, step: Step | None = None) -> None:
@@ -101,7 +96,7 @@ class SharedTrace:
             finally:
                 fcntl.lockf(self._file, fcntl.LOCK_UN)
         except OSError as error:
-            raise unwritable(self._path, error) from None
+            raise Unwritable.trace(self._path, error) from None
         self._end = end + len(whole)
 
     def close(self) -> None:

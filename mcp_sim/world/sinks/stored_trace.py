@@ -9,9 +9,9 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from stat import S_ISREG
 
+from mcp_sim.types.errors import Unwritable
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import OpenStore
-from mcp_sim.world.sinks.jsonl import unwritable
 
 logger = logging.getLogger(__name__)
 
@@ -34,10 +34,10 @@ class StoredTrace:
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         except OSError as error:
-            raise unwritable(self._path, error) from None
+            raise Unwritable.trace(self._path, error) from None
         if not S_ISREG(os.fstat(self._file).st_mode):
             self.close()
-            raise unwritable(self._path, "with a store the trace must be a file")
+            raise Unwritable.trace(self._path, "with a store the trace must be a file")
 
     def follow(self, store: OpenStore) -> None:
         """Write the entries that the file lacks. Raises `Unwritable`, `StoreFailure`; then none of them is written."""
@@ -46,7 +46,7 @@ class StoredTrace:
             if size != self._end:
                 self._read(store, size)
         except OSError as error:
-            raise unwritable(self._path, error) from None
+            raise Unwritable.trace(self._path, error) from None
         entries = store.entries(self._world, self._at)
         text = b"".join(entry.line + b"\n" for entry in entries if entry.line)
         self._append(text if self._end else self._header + text)
@@ -66,7 +66,7 @@ class StoredTrace:
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._file, self._end)
-            raise unwritable(self._path, error) from None
+            raise Unwritable.trace(self._path, error) from None
         self._end += len(text)
 
     def _read(self, store: OpenStore, size: int) -> None:
@@ -78,7 +78,7 @@ class StoredTrace:
             with mmap(self._file, size, access=ACCESS_READ) as text:
                 # Raise `Unwritable` if this is another kind of file; the beginning of a header is a torn one.
                 if text[: len(BEGINNING)] != BEGINNING and not self._header.startswith(text[: len(self._header)]):
-                    raise unwritable(self._path, "it is not a trace; use another file")
+                    raise Unwritable.trace(self._path, "it is not a trace; use another file")
                 whole, self._at = self._newest(store, text, text.rfind(b"\n") + 1)
         if whole < size:
             os.ftruncate(self._file, whole)
@@ -106,7 +106,7 @@ class StoredTrace:
             behind = number + 1
         if behind == end:
             return end, self._at
-        raise unwritable(
+        raise Unwritable.trace(
             self._path,
             f"it has calls of the world {self._world} that the store does not have; "
             "remove the file, and it is written again from the store, or use another one",
