@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
 
 from mcp_sim.generate.numbers import without_currency
@@ -26,11 +27,18 @@ def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
     """Return the adjustments of an entity's records, each with the name of the field that it writes."""
     stored = [field for field in entity.fields.values() if field.link is None]
     fields = {without_currency(snake(field.name)): field for field in stored}
-    return (*_pairs(fields), *_lines(fields), *_amounts(fields), *_times(fields))
+    rows = [field for field in fields.values() if is_rows(field.schema)]
+    return (*_pairs(fields), *map(_row_pairs, rows), *_lines(fields), *_amounts(fields), *_times(fields))
 
 
 def _amounts(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
-    """Compute totals: price times quantity; the subtotal with what is added to it, less what is taken from it."""
+    """Compute totals: price times quantity; the subtotal with what is added to it, less what is taken from it.
+
+    What is available is the stock without what is set aside.
+    """
+    stock, aside, free = (_first(names, fields) for names in ("stocks", "set_aside", "free"))
+    if stock is not None and aside is not None and free is not None:
+        yield free.name, _computed(free, lambda record: max(0, record[stock.name] - record[aside.name]))
     price, count, total = (_first(names, fields) for names in ("prices", "counts", "totals"))
     if price is not None and count is not None and total is not None:
         yield total.name, _computed(total, lambda record: record[price.name] * record[count.name])
@@ -86,6 +94,19 @@ def _pairs(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
     pairs += [(f"{name}_available", name) for name in fields] + [(f"available_{name}", name) for name in fields]
     pairs = [(low, high) for low, high in (*pairs, *load("amounts")["bounds"]) if low in fields and high in fields]
     return [(fields[low].name, _ordered(fields[low], fields[high])) for low, high in pairs]
+
+
+def _row_pairs(field: Field) -> tuple[str, Adjustment]:
+    """Swap such pairs in the rows of a list."""
+    pairs = _pairs({snake(name): Field(name, schema) for name, schema in properties(items(field.schema)).items()})
+
+    def adjust(record: Record) -> None:
+        rows = [dict(as_object(row)) for row in as_list(record.get(field.name))] if pairs else []
+        for row, (_, swap) in product(rows, pairs):
+            swap(row)
+        record |= {field.name: rows} if rows else {}
+
+    return field.name, adjust
 
 
 def _ordered(lower: Field, upper: Field) -> Adjustment:

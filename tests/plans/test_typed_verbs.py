@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from support.matched_tools import TEXT, answered, refused, simulator, tool
@@ -373,15 +373,16 @@ LINE = thing(sku=TEXT, quantity=WHOLE, reserved=WHOLE, unit_price=AMOUNT, line_t
 async def test_what_is_added_with_a_quantity_is_a_line_of_its_record(
     tmp_path: Path, owner: str, rows_are: str, adding: str, removing: str
 ) -> None:
-    key, shown = f"{owner}_id", thing(**{f"{owner}_id": TEXT, "customer": TEXT, rows_are: rows(LINE), "total": AMOUNT})
+    key, text, whole = f"{owner}_id", cast("Json", TEXT), cast("Json", WHOLE)
+    shown = thing(**{f"{owner}_id": TEXT, "customer": TEXT, rows_are: rows(LINE), "total": AMOUNT})
     price = thing(sku=TEXT, name=TEXT, unit_price=AMOUNT)
     tools = [
         tool("create_product", sku=TEXT, name=TEXT, unit_price=AMOUNT, output=price),
         tool("get_product", sku=TEXT, output=price),
         tool(f"create_{owner}", customer=TEXT, output=shown),
-        tool(f"get_{owner}", **{key: TEXT}, output=shown),
-        tool(adding, **{key: TEXT, "sku": TEXT, "quantity": WHOLE}, output=shown),
-        tool(removing, **{key: TEXT, "sku": TEXT}, output=shown),
+        tool(f"get_{owner}", **{key: text}, output=shown),
+        tool(adding, **{key: text, "sku": text, "quantity": whole}, output=shown),
+        tool(removing, **{key: text, "sku": text}, output=shown),
     ]
     async with simulator(tmp_path, tools, world={"records": {"product": 0, owner: 0}}).open() as world:
         for sku, cost in (("L-1", 2.5), ("S-2", 10)):

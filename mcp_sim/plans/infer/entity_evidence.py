@@ -124,6 +124,15 @@ def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
     return None if is_sure else server.shapes.get(record_shape(facts.output))
 
 
+def issued(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose id only the result has: `movement` of the `movement_id` that `receive_stock` shows."""
+    shown = {*map(snake, properties(facts.output))} - {*map(snake, properties(facts.input))}
+    entities = {noun_of_id(name) for name in shown} & {*server.nouns.values()}
+    is_unknown = facts.parsed.verb == "unknown" and not facts.parsed.recordless_verb
+    may_create = required(facts.input) and (is_unknown or facts.parsed.word in table("verbs.stocking"))
+    return next(iter(entities)) if may_create and len(entities) == 1 else None
+
+
 def _same_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose records a list has, if no other tool is about its noun: `search_catalogue` of books."""
     is_other = facts.parsed.verb in {"list", "search"} and facts.parsed.noun in server.once
@@ -237,6 +246,20 @@ def with_shown_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
     return held[0] if is_read and asked and len(shown - asked) > 1 and len(held) == 1 else None
 
 
+def with_taken_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the only given entity with all fields that a change takes, a link among them, but not its key.
+
+    `assign_homework(course_id, title, due)` makes an assignment of a course.
+    """
+    asked, noun = {*map(snake, required(facts.input))}, "_".join(facts.parsed.noun)
+    given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
+    held = [entity for entity in given if asked <= {*map(snake, entity.fields)} - {snake(entity.key)}]
+    held = [entity for entity in held if entity.name == noun] or held
+    is_change = facts.parsed.verb in {"update", "unknown"} and facts.parsed.word not in STRONG
+    is_free = len(held) == 1 and not facts.takes_key(held[0]) and (noun not in server.held or held[0].name == noun)
+    return held[0].name if is_change and is_free and len(asked) > 1 and any(map(noun_of_id, asked)) else None
+
+
 def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity that a noun begins with, if an argument is its key: `order` of `order_total`."""
     noun, nouns, keys = _part_of_noun(facts, server), server.nouns, _named_by_keys(facts.input)
@@ -320,6 +343,7 @@ _ENTITY_READERS = (
     (holder_of_rows, "what it takes is a row of a list in such a record"),
     (_source, "a description says that it returns the id of such a record"),
     (_same_shape, "its result is such a record"),
+    (issued, "its result has the id of such a record, which no argument gives"),
     (_same_rows, "its rows are such records"),
     (_of_members, "the given state says which of them belong together"),
     (listed_as, "the given state lists those it was done to"),
@@ -329,6 +353,7 @@ _ENTITY_READERS = (
     (_second_noun, "its name has two entities, and ends with this one"),
     (_whole_with_key, "its name begins with it, and an argument is its key"),
     (holder_of_value, "its id is required, and the noun of the name is only a value"),
+    (with_taken_fields, "given records have the fields that it takes"),
     (_keyed, "other tools get such records by this argument"),
     (with_shown_fields, "given records have the fields that it takes and shows"),
     (_whole_noun, "it is the noun of its name"),

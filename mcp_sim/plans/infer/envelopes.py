@@ -15,6 +15,7 @@ from mcp_sim.types.plans import RECORDLESS, Envelope, Verb
 
 SUCCESS = terms("results.success")
 _ROWS, _RECORD = ordered("results.rows"), ordered("results.record")
+_AMOUNTS = terms("arguments.amount") & terms("fields.total")
 _TOTAL, _CURSOR, _MORE, _FAILED = (terms(f"results.{kind}") for kind in ("total", "cursor", "more", "failed"))
 _MESSAGE = terms("results.text", "results.message", "results.success") | {"status"}
 _NOTES = _MESSAGE | terms("results.error", "results.note")
@@ -49,7 +50,7 @@ def read_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
     return Envelope(
         record=record,
         rows=rows,
-        total=_find_place(parts, _TOTAL, "integer", "number") if verb in _MANY else None,
+        total=_find_place(parts, _TOTAL, *_counting(parts.get(rows or "", output))) if verb in _MANY else None,
         cursor=_find_place(paged, _CURSOR, "string"),
         more=_find_place(paged, _MORE, "boolean"),
         key=_key_place(entity, parts) if record is None else None,
@@ -98,6 +99,11 @@ def _find_place(parts: Mapping[str, Record], names: Container[str], *types: str)
     """Return the shallowest place with one of the names and types."""
     paths = (path for path, schema in parts.items() if last_name(path) in names and main_type(schema) in types)
     return min(paths, key=lambda path: path.count("."), default=None)
+
+
+def _counting(rows: Record) -> tuple[str, ...]:
+    """Return the types of the number of rows. Beside rows with an amount, a `number` is the sum of these."""
+    return ("integer",) if not _AMOUNTS.isdisjoint(map(snake, properties(items(rows)))) else ("integer", "number")
 
 
 def _rows_place(entity: str, output: Record, parts: Mapping[str, Record]) -> str | None:

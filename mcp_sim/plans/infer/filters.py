@@ -61,11 +61,11 @@ def _filter_of(argument: str, schema: Record, known: KnownFields, *, partially: 
     if is_time(argument, schema):
         field = known.named.get(argument) or _time_field(known)
         return None if field is None else _found(field, _PERIODS[argument], f"'{argument}' is about a time")
-    flag = _flag_filter(argument, known) if main_type(schema) == "boolean" else None
+    is_flag = main_type(schema) == "boolean"  # `below_minimum: true` bounds nothing by `true`
     return (
-        flag
+        (_flag_filter(argument, known) if is_flag else None)
         or _equal_filter(argument, schema, known, partially=partially)
-        or _bound_filter(argument, known)
+        or (None if is_flag else _bound_filter(argument, known))
         or _day_filter(argument, schema, known)
     )
 

@@ -18,9 +18,11 @@ from mcp_sim.plans.infer.resolver import Resolver, declares_effect
 from mcp_sim.plans.infer.roles import assign_roles
 from mcp_sim.plans.infer.singletons import find_singletons
 from mcp_sim.plans.infer.state_tables import collect_flags, collect_names, collect_nouns
+from mcp_sim.plans.infer.tool_facts import refers_to
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import required
 from mcp_sim.types.lexicon.english import last_word, words
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Example
@@ -100,9 +102,9 @@ def _has_other_key(entity: Entity, known: Entity) -> bool:
 
 
 def _find_creators(feature_list: Sequence[ToolFeatures]) -> dict[str, ToolFeatures]:
-    """Return the tool that creates records of each entity: one with its noun before others, then the shortest name."""
+    """Return the tool that creates records of each entity: one that takes no id of them, then the shortest name."""
     creates = [features for features in feature_list if features.verb == "create" and not features.is_copy]
-    creates.sort(key=lambda each: ("_".join(each.parsed.noun) != each.entity, len(each.tool.name)))
+    creates.sort(key=lambda each: (any(refers_to(each.entity, a) for a in required(each.input)), len(each.tool.name)))
     return {features.entity: features for features in reversed(creates)}
 
 

@@ -111,8 +111,8 @@ class Resolver:
         If that tool takes the key as well, this one may create a record: `note_add_tags(name, tags)`.
         """
         creator, key = self.creators.get(entity.name), next((a for a, f in plan.sets.items() if f == entity.key), None)
-        is_main = plan.copies is not None or creator is None or creator.tool.id == plan.tool
-        if plan.verb != "create" or plan.if_exists != "refuse" or is_main or key is None:
+        is_plain = plan.copies is None and (plan.verb, plan.if_exists) == ("create", "refuse")
+        if creator is None or creator.tool.id == plan.tool or key is None or not is_plain:
             return plan
         if snake(entity.key) in map(snake, properties(creator.input)):
             return replace(plan, if_exists="update")

@@ -42,6 +42,7 @@ _NAMING, _MOVING = terms("verbs.naming"), terms("verbs.moving")
 _SOURCES, _TARGETS = terms("arguments.source"), terms("arguments.target")
 _CHANGE_TIME = re.compile(r"(last_)?(updated|modified|changed|edited)_(at|on|date|time)|(date|time)_(updated|modified)")
 """The time of the last change, which servers write themselves, whatever a caller sends back."""
+_STOCK = terms("fields.stock")
 _IDS = frozenset({"id", "uid", "uuid"})
 _NUMBERS = frozenset({"integer", "number"})
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
@@ -338,13 +339,14 @@ def _changed_number(
 ) -> dict[str, str]:
     """Return the argument by which an update changes a number, and the only number that it can be: of a `delta`.
 
-    It is one that the result shows, if that shows fields of the record.
+    It is one that the result shows, if that shows fields of the record. Of several it is what is in stock.
     """
     changes = [path for path in arguments if features.calculates(path) is not None]
     shown = {*map(snake, properties(features.shape) or properties(features.output))}
     numbers = [field.name for name, field in known.named.items()
                if main_type(field.schema) in _NUMBERS and field.name not in taken
                and name != snake(known.key) and (name in shown or not shown)]  # fmt: skip
+    numbers = numbers if len(numbers) == 1 else [name for name in numbers if snake(name) in _STOCK]
     return {changes[0]: numbers[0]} if len(changes) == len(numbers) == 1 else {}
 
 

@@ -12,8 +12,10 @@ from mcp_sim.plans.infer.entity_evidence import (
     holder_of_rows,
     holder_of_value,
     is_about,
+    issued,
     listed_as,
     with_shown_fields,
+    with_taken_fields,
 )
 from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
 from mcp_sim.plans.infer.keys import key_argument
@@ -60,6 +62,8 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
 
     One that takes none, and whose result is such a record, makes it.
     """
+    if issued(facts, server) == entity:
+        yield facts.evidence("verb", "create", 0.55, f"its result has the id of a {entity}, which no argument gives")
     if facts.parsed.verb != "unknown":
         return
     is_shown = server.shapes.get(record_shape(facts.output)) == entity
@@ -69,6 +73,7 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     word = facts.parsed.word or facts.parsed.recordless_verb
     if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word):
         weight, reason = (0.55, ", and its result is one") if is_shown else (0.3, "")
+        weight = 0.55 if facts.parsed.word in table("verbs.stocking") else weight
         is_noun = not word and len(properties(facts.input)) == 1  # `employee(employee_id)`
         yield facts.evidence("verb", "get" if is_noun else "update", weight, f"it takes the key of a {entity}{reason}")
     elif not word and holder_of_list(facts, server) == entity:
@@ -140,6 +145,8 @@ def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     membership, asked = server.given.memberships.get(entity), {*map(snake, required(facts.input))}
     if membership is not None and asked == {*membership.fields} and parsed.verb != "create":
         yield facts.evidence("verb", "create", 0.75, "it adds to a list of names that the state has by parent")
+    if with_taken_fields(facts, server) == entity:
+        yield facts.evidence("verb", "create", 0.75, f"it takes the fields of a {entity}, but not its key")
     flags = {snake(name).removeprefix("is_") for name in given.fields}
     shown = record_shape(facts.output)
     is_shown = server.shapes.get(shown) == entity or not _STATES.isdisjoint(shown)

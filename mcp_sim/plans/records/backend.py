@@ -89,7 +89,7 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
     stored = frozenset(part for part in needed if part in domain.entities[name].fields)
     written = {*plan.sets.values(), *plan.how}
     is_seen = not properties(shape) or not properties(shape).keys().isdisjoint(written)
-    unread = _unread_arguments(tool, plan) if name in domain.given else frozenset[str]()
+    unread = _unread_arguments(tool, plan)
     is_idle = plan.verb == "update" and not (plan.sets and is_seen) and not plan.fixed
 
     def show(facts: Facts) -> Transition:

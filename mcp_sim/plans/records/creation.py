@@ -19,6 +19,7 @@ from mcp_sim.plans.records.arguments import assigned_values, assignments_of, fix
 from mcp_sim.plans.records.effects import Effect, new_once
 from mcp_sim.plans.records.line_items import line_completer
 from mcp_sim.plans.records.record_lookup import finder
+from mcp_sim.plans.records.stock import stock_mover
 from mcp_sim.plans.records.updates import changing
 from mcp_sim.plans.refusal import conflict
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
@@ -69,6 +70,7 @@ class Creation:
         self.fixed = fixed_values(plan, entity)
         self.dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
         self.complete_lines = line_completer(entity, domain, self.sets)
+        self.move_stock = stock_mover(tool, entity, domain)
         self.known_key, self.change = _key_finder(plan, entity), changing(tool, plan, domain)
         self.mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
         self.imply, self.complete = implied_links(entity, domain), linked_records(entity, domain)
@@ -107,6 +109,8 @@ class Creation:
     def _created(self, turn: Turn, invent: Invent, key: Key, values: Record, shaped: Record) -> Effect:
         """Return the new record with those that it needs, and those of its parts."""
         name = self.entity.name
+        implied, moved = self.move_stock(turn.view, values)
+        values = {**values, **implied}
         known = {**self.imply(turn, invent, values), self.entity.key: key}
         determined = frozenset(known)
         linked = self.complete(turn, invent, known)
@@ -121,7 +125,8 @@ class Creation:
             for rule, schema in self.shown
             if rule.field in shaped
         )
-        return Effect(key, record, (put, *linked, *chain.from_iterable(children.values())), is_guessed)
+        changes = (put, *moved, *linked, *chain.from_iterable(children.values()))
+        return Effect(key, record, changes, is_guessed)
 
 
 def _is_completed(given: Json, shaped: Json, stored: Json, schema: Record) -> bool:

@@ -24,9 +24,15 @@ _TOTALS = terms("figures.total") | _COUNTS
 _PRICES, _QUANTITIES, _VALUES = terms("fields.price"), terms("fields.quantity"), terms("figures.value")
 
 
-def figure_beside_rows(name: str, entity: Entity) -> Figure | None:
-    """Return how a number beside rows sums them up, None if its name says neither of what nor that it does."""
+def figure_beside_rows(name: str, schema: Record, entity: Entity) -> Figure | None:
+    """Return how a number beside rows sums them up, None if its name says neither of what nor that it does.
+
+    A total that need not be whole is that of the amounts, if rows have one each.
+    """
     parts = words(name)
+    amounts = [field for field in entity.fields if words(snake(field))[-1:] == ("amount",)]
+    if main_type(schema) == "number" and len(amounts) == 1 and {*parts} <= _TOTALS - _COUNTS:
+        return lambda rows: sum_of(rows, amounts[0])
     sums_up = not {*parts}.isdisjoint(_TOTALS | _MEANS) or plural(last_word(entity.name)) in parts
     _, figure = (find_figure(name, [entity]) if sums_up else None) or (entity, None)
     return figure

@@ -195,7 +195,7 @@ class Filler:
     def _figure(self, name: str, schema: Record) -> Fill | None:
         """Return what fills a number that sums up the rows: how many there are, or how many are active."""
         is_beside_rows = self.envelope.rows is not None and main_type(schema) in {"integer", "number"}
-        figure = figure_beside_rows(name, self.entity) if is_beside_rows else None
+        figure = figure_beside_rows(name, schema, self.entity) if is_beside_rows else None
         if figure is None:
             return None
         if figure is len:

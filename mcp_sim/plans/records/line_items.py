@@ -31,7 +31,7 @@ def line_completer(
     """Compile what adds to the values of a new record: the rest of its lines, and their total. None without lines."""
     set_by = {rule.field: rule for rule in sets}
     lines = [
-        _Lines(field, _described_by(field, entity, domain), set_by[name].fetch)
+        _Lines(field, entities_named(properties(items(field.schema)), entity, domain), set_by[name].fetch)
         for name, field in entity.fields.items()
         if name in set_by and is_rows(field.schema)
     ]
@@ -61,7 +61,7 @@ def line_entering(plan: Plan, entity: Entity, domain: Domain) -> Callable[[Turn,
     fields = [entity.fields[name] for name, how in plan.how.items() if how == "append" and name in entity.fields]
     entered = [
         (
-            _Lines(field, _described_by(field, entity, domain), lambda _: None),
+            _Lines(field, entities_named(properties(items(field.schema)), entity, domain), lambda _: None),
             converter(plan, domain, entity, field.name),
         )
         for field in fields
@@ -117,7 +117,11 @@ def line_merger(
     A line is the same if it names the same record. `keeps`: lines that a call does not mention stay.
     """
     lines = [
-        (rule.field, ["id", *_described_by(entity.fields[rule.field], entity, domain)], rule.fetch)
+        (
+            rule.field,
+            ["id", *entities_named(properties(items(entity.fields[rule.field].schema)), entity, domain)],
+            rule.fetch,
+        )
         for rule in sets
         if rule.field in entity.fields and is_rows(entity.fields[rule.field].schema)
     ]
@@ -199,12 +203,12 @@ def _amount_of(line: Record) -> float | None:
     return round(amount, _CENTS) if amount is not None and isfinite(amount) else None
 
 
-def _described_by(field: Field, entity: Entity, domain: Domain) -> dict[str, str]:
-    """Return the properties of lines that hold keys of other entities: `sku` of an item, `product_id` of a product."""
+def entities_named(names: Iterable[str], entity: Entity, domain: Domain) -> dict[str, str]:
+    """Return those names that hold keys of other entities, with these: `sku` of an item, `product_id` of a product."""
     others = [other for other in domain.entities.values() if other.name != entity.name]
     return {
         name: other.name
-        for name in properties(items(field.schema))
+        for name in names
         for other in others
         if snake(name) == f"{other.name}_id" or (snake(name) == snake(other.key) and snake(name) not in _OF_ALL)
     }

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, answered, simulator, tool
+from support.matched_tools import answered, simulator, tool
 
 Json = Any
+TEXT: Json = {"type": "string"}
 LOANS = [
     {"id": "a", "title": "Past and open", "returned": False},
     {"id": "b", "title": "To come", "returned": False},

@@ -1,0 +1,124 @@
+"""Stock that follows movements, values that follow from it, and records that given ones show how to make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.matched_tools import answered, simulator, tool
+
+Json = Any
+TEXT: Json = {"type": "string"}
+WHOLE: Json = {"type": "integer"}
+AMOUNT: Json = {"type": "number"}
+
+
+def thing(**fields: Json) -> Json:
+    return {"type": "object", "properties": fields, "required": [*fields]}
+
+
+def rows(name: str, schema: Json, **more: Json) -> Json:
+    return thing(**{name: {"type": "array", "items": schema}, **more})
+
+
+@pytest.mark.parametrize("stock", ["on_hand", "stock", "quantity_on_hand"])
+@pytest.mark.parametrize(("act", "change"), [("receive_goods", 5), ("ship_goods", -5)])
+async def test_a_tool_named_after_a_movement_records_it_and_moves_the_stock(
+    tmp_path: Path, act: str, change: int, stock: str
+) -> None:
+    kinds: Json = {"type": "string", "enum": ["shipment", "receipt"]}
+    item = thing(sku=TEXT, name=TEXT, **{stock: WHOLE, "reserved": WHOLE, "available": WHOLE})
+    movement = thing(movement_id=TEXT, sku=TEXT, type=kinds, quantity=WHOLE)
+    tools = [
+        tool("create_item", sku=TEXT, name=TEXT, **{stock: WHOLE}, output=item),
+        tool("get_item", sku=TEXT, output=item),
+        tool("list_movements", sku=TEXT, output=rows("movements", movement)),
+        tool(act, sku=TEXT, quantity=WHOLE, output=thing(**{"movement_id": TEXT, "sku": TEXT, stock: WHOLE})),
+    ]
+    async with simulator(tmp_path, tools, world={"records": {"item": 0, "movement": 0}}).open() as world:
+        await answered(world, "create_item", sku="A", name="Nut", **{stock: 8})
+        moved = await answered(world, act, sku="A", quantity=5)
+        assert moved[stock] == 8 + change
+        held = await answered(world, "get_item", sku="A")
+        assert (held[stock], held["available"]) == (8 + change, 8 + change)
+        [listed] = (await answered(world, "list_movements", sku="A"))["movements"]
+        kind = "receipt" if change > 0 else "shipment"
+        assert listed == {"movement_id": moved["movement_id"], "sku": "A", "type": kind, "quantity": 5}
+
+
+@pytest.mark.parametrize(
+    ("noun", "act", "kind", "held", "number"),
+    [
+        ("part", "record_movement", "type", "stock", "quantity"),
+        ("account", "log_transaction", "kind", "balance", "amount"),
+        ("product", "add_stock_entry", "direction", "quantity", "quantity"),
+    ],
+)
+async def test_a_kind_of_movement_says_whether_it_adds_or_takes(
+    tmp_path: Path, noun: str, act: str, kind: str, held: str, number: str
+) -> None:
+    key, moves = f"{noun}_id", act.partition("_")[2]
+    state = {
+        f"{noun}s": [{"id": "x", "name": "Oak", held: 10}, {"id": "y", "name": "Ash", held: 0}],
+        f"{moves}s".replace("ys", "ies"): [{"id": "m1", key: "y", kind: "in", number: 1}],
+    }
+    tools = [tool(f"get_{noun}", **{key: TEXT}), tool(act, **{key: TEXT, kind: TEXT, number: AMOUNT})]
+    async with simulator(tmp_path, tools, state).open() as world:
+        for direction, left in (("in", 14), ("out", 10), ("other", 10)):
+            await answered(world, act, **{key: "x", kind: direction, number: 4})
+            assert (await answered(world, f"get_{noun}", **{key: "x"}))[held] == left
+        await answered(world, act, **{key: "x", kind: "out", number: 400})
+        assert (await answered(world, f"get_{noun}", **{key: "x"}))[held] == 10
+
+
+@pytest.mark.parametrize(("act", "left"), [("receive_parts", 13), ("use_part", 7), ("sell_part", 7)])
+async def test_what_comes_and_goes_changes_the_stock_of_a_given_record(tmp_path: Path, act: str, left: int) -> None:
+    tools = [tool("get_part", part_no=TEXT), tool(act, part_no=TEXT, quantity=WHOLE)]
+    state = {"parts": [{"part_no": "P1", "name": "Belt", "stock": 10, "price": 4.5}]}
+    async with simulator(tmp_path, tools, state).open() as world:
+        await answered(world, act, part_no="P1", quantity=3)
+        assert await answered(world, "get_part", part_no="P1") == {**state["parts"][0], "stock": left}
+
+
+@pytest.mark.parametrize(("name", "act"), [("chore", "assign_task"), ("visit", "mark_visit"), ("grade", "give_marks")])
+async def test_what_takes_the_fields_of_given_records_makes_one(tmp_path: Path, name: str, act: str) -> None:
+    state = {
+        "people": [{"id": "p1", "name": "Ada", "date": "2001-01-01"}],
+        f"{name}s": [{"id": "c1", "person_id": "p1", "date": "2026-01-01", "done": False}],
+    }
+    tools = [
+        tool(act, person_id=TEXT, date=TEXT),
+        tool("get_person", person_id=TEXT),
+        tool(f"list_{name}s", person_id=TEXT),
+    ]
+    async with simulator(tmp_path, tools, state).open() as world:
+        await answered(world, act, person_id="p1", date="2026-02-02")
+        dates = [row["date"] for row in await answered(world, f"list_{name}s", person_id="p1")]
+        assert dates == ["2026-01-01", "2026-02-02"]
+        assert await answered(world, "get_person", person_id="p1") == state["people"][0]
+
+
+async def test_a_total_beside_amounts_is_their_sum(tmp_path: Path) -> None:
+    deduction = thing(deduction_id=TEXT, person=TEXT, amount=AMOUNT)
+    tools = [
+        tool("add_deduction", person=TEXT, amount=AMOUNT, output=deduction),
+        tool("list_deductions", person=TEXT, output=rows("deductions", deduction, total=AMOUNT, count=WHOLE)),
+    ]
+    async with simulator(tmp_path, tools, world={"records": {"deduction": 0}}).open() as world:
+        for amount in (2.5, 40):
+            await answered(world, "add_deduction", person="Ada", amount=amount)
+        shown = await answered(world, "list_deductions", person="Ada")
+        assert (shown["total"], shown["count"]) == (42.5, 2)
+
+
+async def test_a_flag_that_compares_fields_is_a_guess(tmp_path: Path) -> None:
+    item = thing(sku=TEXT, stock=WHOLE, reorder_level=WHOLE)
+    tools = [
+        tool("create_item", sku=TEXT, stock=WHOLE, reorder_level=WHOLE, output=item),
+        tool("list_items", needed="", below_reorder_level={"type": "boolean"}, output=rows("items", item)),
+    ]
+    async with simulator(tmp_path, tools, world={"records": {"item": 0}}).open() as world:
+        await answered(world, "create_item", sku="A", stock=1, reorder_level=5)
+        assert (await answered(world, "list_items", below_reorder_level=True))["items"]
+        assert world.ledger.steps[-1]["guessed"]
