@@ -12,7 +12,7 @@ import anyio
 
 from mcp_sim.cli.agent_options import Ticker, agent_command, chosen_seeds, journal_header, quieten, run_options
 from mcp_sim.cli.files import replace_file
-from mcp_sim.cli.parsing import count, writable_folder
+from mcp_sim.cli.parsing import count, script_option, writable_folder
 from mcp_sim.cli.terminal import json_option, note, print_json
 from mcp_sim.generate.fiction.theme import Theme, read_theme
 from mcp_sim.generate.fiction.world import LEAST_ROWS, MOST_ROWS, fiction_scenario, invent, tables
@@ -50,12 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="write the scenarios there")
     parser.add_argument("--agent", type=shlex.split, metavar="COMMAND", help="your agent (default: that of the runs)")
     run_options(parser)
-    parser.add_argument(
-        "--script",
-        type=Path,
-        metavar="FILE",
-        help="the calls that carry out the task; default: script.yaml beside the scenario",
-    )
+    script_option(parser)
     parser.add_argument("--keep", type=count, default=10, metavar="N", help="write at most N scenarios (default 10)")
     parser.add_argument("--runs", type=count, default=200, metavar="N", help="runs of the agent at most (default 200)")
     parser.add_argument("--faults", type=count, default=2, metavar="N", help="faults at a time at most (default 2)")

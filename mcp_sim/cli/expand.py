@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.files import replace_file
-from mcp_sim.cli.parsing import share
+from mcp_sim.cli.parsing import script_option, share
 from mcp_sim.cli.terminal import note
 from mcp_sim.runs.expanding import Concrete, Template, document_text, is_test, numbers
 from mcp_sim.types.json_values import encode
@@ -20,12 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("template", type=Path, metavar="TEMPLATE", help="a scenario in a file, with `pick:`")
     parser.add_argument("--seeds", default="0..99", metavar="A..B", help="a task is tried for each (default 0..99)")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="write the tasks there")
-    parser.add_argument(
-        "--script",
-        type=Path,
-        metavar="FILE",
-        help="the calls that carry out the task; default: script.yaml beside the scenario",
-    )
+    script_option(parser)
     parser.add_argument(
         "--test", type=share, default=0.1, metavar="0..1", help="the share of tasks that are for tests (default 0.1)"
     )

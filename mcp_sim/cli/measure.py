@@ -17,9 +17,8 @@ from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.measuring import measure
 from mcp_sim.recordings.responders import Responders, recorded_answers
 from mcp_sim.recordings.score import Report, Scores
-from mcp_sim.spec.sessions import read_sessions
+from mcp_sim.spec.sessions import read_sessions, single_server
 from mcp_sim.spec.sources import is_folder
-from mcp_sim.types.errors import UsageError
 from mcp_sim.types.readable import printable
 
 SESSIONS_PER_PROCESS = 20  # starting a process costs more than replaying a few sessions
@@ -58,9 +57,7 @@ def run(args: argparse.Namespace) -> int:
     if is_folder(Path(args.spec)):
         source = recorded_answers(read_sessions(Path(args.spec)))
     else:
-        servers = sorted({session.server for session in sessions})
-        if len(servers) > 1:
-            raise UsageError(f"the recordings are of several servers: {', '.join(servers)}; choose with --servers NAME")
+        single_server(sessions)
     progress = Progress(sys.stderr, len(sessions) * (1 if args.no_cold else 2))
     try:
         report = asyncio.run(

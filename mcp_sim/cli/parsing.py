@@ -67,6 +67,12 @@ def trust_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def script_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--script FILE`."""
+    usual = "default: script.yaml beside the scenario"
+    parser.add_argument("--script", type=Path, metavar="FILE", help=f"the calls that carry out the task; {usual}")
+
+
 def count(text: str) -> int:
     """Parse a whole number from 1. Raises `ArgumentTypeError`."""
     if not text.isdecimal() or int(text) < 1:

@@ -117,6 +117,14 @@ def _moment(value: Json) -> datetime | None:
 # reading --------------------------------------------------------------------------------------------------------------
 
 
+def single_server(sessions: Iterable[Session]) -> str:
+    """Return the server of the sessions. Raises `UsageError` if they are of several."""
+    servers = sorted({session.server for session in sessions})
+    if len(servers) > 1:
+        raise UsageError(f"the recordings are of several servers: {', '.join(servers)}; choose with --servers NAME")
+    return servers[0]
+
+
 def read_sessions(
     place: Path, servers: Sequence[str] = ("*",), sessions: Sequence[str] = ("*",), limit: int | None = None
 ) -> list[Session]:

@@ -12,7 +12,7 @@ from typing import cast
 from mcp_sim.recordings.compiling.evidence import most_varied
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.sessions import TOOLS, RecordedCall, Session
+from mcp_sim.spec.sessions import TOOLS, RecordedCall, Session, single_server
 from mcp_sim.spec.sources import Sources, is_shipped, locate
 from mcp_sim.spec.tool_specs import is_spec, is_tool_list, spec_file
 from mcp_sim.spec.trust import Trust
@@ -92,11 +92,8 @@ def read_subject(reference: str | Path, trust: Iterable[Path] = ()) -> Subject:
 
 def recorded_subject(sessions: Sequence[Session]) -> Subject:
     """Return the server of recorded sessions, with the tools that they list. Raises `UsageError` for several."""
-    servers = sorted({session.server for session in sessions})
-    if len(servers) > 1:
-        raise UsageError(f"the recordings are of several servers: {', '.join(servers)}; choose with --servers NAME")
+    server = single_server(sessions)
     tools = {tool["name"]: tool for session in sessions for tool in session.tools}
-    (server,) = servers
     name = _reported_name(sessions) or server
     return Subject(server, name, {"mcp_sim": 1, "name": name, "tools": [*tools.values()]}, {})
 
