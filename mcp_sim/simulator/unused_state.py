@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 from mcp_sim.plans.infer import Inferred
-from mcp_sim.plans.infer.given_state import Path
+from mcp_sim.plans.infer.given_state import COUNTER, Path
 from mcp_sim.simulator.inferred_tools import ServerEvidence
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, required
-from mcp_sim.types.json_values import is_number
-from mcp_sim.types.lexicon.english import singular, snake, words
+from mcp_sim.types.lexicon.english import noun_of_id, singular, snake, words
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM
 
@@ -29,9 +28,8 @@ _MOST_ENTRIES = 5
 def unused_parts(inferred: Inferred, named: Collection[str], state: Json) -> list[Path]:
     """Return the paths of the parts of a given state that no tool shows.
 
-    `named` are entities that the documents use otherwise, such as those
-    of resources. Parts that are empty, numbers or flags are left out: counters and settings that servers keep for
-    themselves.
+    `named` are entities that the documents use otherwise, such as those of resources. Parts that are empty, and
+    counters, which new ids follow, are left out.
     """
     plans = [variant for plan in inferred.plans.values() for variant in plan.variants]
     if not inferred.paths or any(plan.backend == PROGRAM for plan in plans):
@@ -40,18 +38,33 @@ def unused_parts(inferred: Inferred, named: Collection[str], state: Json) -> lis
     used = _with_linked({*named, *shown} & inferred.entities.keys(), inferred.entities)
     read = [inferred.paths[name] for name in inferred.paths.keys() & used]
     unused: list[Path] = []
-    for name in inferred.paths:
-        if name not in used and inferred.records.get(name):
-            unused += _parts(inferred, name, read, state)
+    for name, path in inferred.paths.items():
+        rows = inferred.records.get(name)
+        is_single = name not in inferred.entities or inferred.entities[name].singleton
+        if name in used and is_single and rows:
+            values = _single_values([plan for plan in plans if plan.entity == name])
+            unused += _beside(values, rows[0], path, state) if values else []
+        elif name not in used and rows:
+            unused += _paths(rows[0], path, state, read) if is_single else [path]
     return unused
 
 
-def _parts(inferred: Inferred, name: str, read: Sequence[Path], state: Json) -> list[Path]:
-    """Return the path of the table of an unused entity, or those of the fields of an unused singleton."""
-    path, record = inferred.paths[name], inferred.records[name][0]
-    if name in inferred.entities and not inferred.entities[name].singleton:
-        return [path]
-    return _paths(record, path, is_alone=bool(path) and _at(state, path) == record, read=read)
+def _single_values(plans: Iterable[Plan]) -> frozenset[Path]:
+    """Return the values of a singleton that its tools show or set one by one; nothing if a tool shows all of it."""
+    values = [(*plan.envelope.shows.values(), *plan.sets.values()) for plan in plans]
+    return frozenset(tuple(value.split(".")) for value in chain(*values)) if all(values) else frozenset()
+
+
+def _beside(values: Collection[Path], fields: Record, path: Path, state: Json) -> list[Path]:
+    """Return the paths of the fields with data that hold none of these values."""
+    unused: list[Path] = []
+    for place in _parts(fields, path, state):
+        inner = [value[1:] for value in values if value[0] == place[-1]]
+        if not inner:
+            unused.append(place)
+        elif all(inner):
+            unused += _beside(inner, as_object(fields[place[-1]]), place, state)
+    return unused
 
 
 def _with_linked(used: set[str], entities: Mapping[str, Entity]) -> set[str]:
@@ -79,20 +92,28 @@ def _nested_names(schema: Record) -> Iterator[str]:
         yield from _nested_names(subschema)
 
 
-def _paths(fields: Record, path: Path, *, is_alone: bool, read: Sequence[Path]) -> list[Path]:
+def _paths(fields: Record, path: Path, state: Json, read: Sequence[Path]) -> list[Path]:
     """Return the paths of unused fields of an object with data; that of the object if nothing of it is used.
 
-    `is_alone`: whether the object has nothing but these fields; `read` are the paths of used entities.
+    `read` are the paths of used entities.
     """
-    unused = [(*path, name) for name, value in fields.items() if _has_text(value) or (is_alone and is_number(value))]
+    unused = _parts(fields, path, state)
+    is_alone = bool(path) and _at(state, path) == fields
     is_whole = is_alone and not any(pair[: len(path)] == path for pair in read)
     return [path] if is_whole and unused else unused
 
 
-def _has_text(value: Json) -> bool:
-    if isinstance(value, dict):
-        return any(_has_text(inner) for inner in as_object(value).values())
-    return bool(value) if isinstance(value, str) else any(map(_has_text, as_list(value)))
+def _parts(fields: Record, path: Path, state: Json) -> list[Path]:
+    """Return the paths of fields with data, which are not counters, nor kept beside the rows of a table."""
+    own = as_object(_at(state, path))
+    names = [name for name, value in fields.items() if _has_data(value) and not COUNTER.fullmatch(snake(name))]
+    return [(*path, name) for name in names if name in own]
+
+
+def _has_data(value: Json) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_has_data, as_object(value).values() if isinstance(value, dict) else as_list(value)))
+    return value not in (None, "")
 
 
 def _at(state: Json, path: Path) -> Json:
@@ -106,8 +127,9 @@ def suggestions(
 ) -> Iterator[tuple[Tool, Mapping[str, str]]]:
     """Yield tools, and what to declare of each under `sim:`, that may make it use a part of the state; likeliest first.
 
-    The tools are those whose names share a word with the part and whose effect no spec declares. Records are left to
-    the tools that show given ones; a part that is one record may be what a tool without arguments shows instead.
+    The tools are those whose names share a word with the part and whose effect no spec declares, else those that take
+    a parent of its rows and do nothing known. Records are left to the tools that show given ones; a part that is one
+    record may be what a tool without arguments shows instead.
     """
     names = (*as_object(_some(_at(state, path))), *path)
     entity = next((name for name, place in inferred.paths.items() if place == path), "")
@@ -122,7 +144,8 @@ def suggestions(
     free = [tool for name, tool in undeclared.items() if not inferred.records.get(inferred.plans[name].entity or "")]
     held = as_object(_at(state, path)).values()
     usual = "list" if held and all(isinstance(value, list) for value in held) else "get"  # several for each parent
-    for tool in islice(_named_alike(names, free, inferred.plans), _MOST_TOOLS):
+    alike = _named_alike(names, free, inferred.plans) or _asking_by_parent(inferred.entities[entity], free, inferred)
+    for tool in islice(alike, _MOST_TOOLS):
         yield tool, {"verb": _verb(tool, inferred.plans[tool.id], usual), "entity": entity}
 
 
@@ -152,6 +175,14 @@ def _named_alike(names: Sequence[str], tools: Iterable[Tool], plans: Mapping[str
     last, whole = _nouns(names[-1:]), _nouns(names)
     alike = [tool for tool in tools if not whole.isdisjoint(_nouns((tool.name,)))]
     return sorted(alike, key=lambda tool: (last.isdisjoint(_nouns((tool.name,))), plans[tool.id].verb in _WRITING))
+
+
+def _asking_by_parent(entity: Entity, tools: Iterable[Tool], inferred: Inferred) -> list[Tool]:
+    """Return the tools of unknown effect that require one argument, which names a record that the rows link to."""
+    parents = {field.link for field in entity.fields.values() if field.link is not None}
+    needed = {tool.id: required(tool.input_schema) for tool in tools if inferred.plans[tool.id].guessed}
+    asking = {id_ for id_, names in needed.items() if len(names) == 1 and noun_of_id(snake(*names)) in parents}
+    return [tool for tool in tools if tool.id in asking]
 
 
 def _nouns(names: Sequence[str]) -> frozenset[str]:

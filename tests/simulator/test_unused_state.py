@@ -46,11 +46,43 @@ def test_a_singleton_that_no_tool_shows_is_named(tmp_path: Path, held: Json) -> 
         (TASKS, {"tasks": {"columns": ["id", "title"], "rows": [["t1", "a"]], "count": 1}}),
         (TASKS, {"tasks": [{"id": "t1", "title": "a", "user_id": "u1"}], "users": [{"id": "u1", "name": "Ada"}]}),
         (TASKS, {"tasks": [{"id": "t1", "title": "a", "steps": [{"tool_id": "x", "n": 1}]}], "tools": [{"id": "x"}]}),
-        (TASKS, {"tasks": [], "books": [], "task_counter": 7, "is_open": True}),
+        (TASKS, {"tasks": [], "books": [], "task_counter": 7, "next_task_id": 8, "motto": "", "shelf": {"a": None}}),
     ],
 )  # fmt: skip
 def test_parts_that_are_used_or_empty_are_not_reported(tmp_path: Path, tools: list[Json], state: Json) -> None:
     assert warnings(tmp_path, tools, state) == []
+
+
+@pytest.mark.parametrize(
+    "unshown", [{"is_open": True}, {"seats": 40}, {"is_open": False}, {"fees": [3, 4]}, {"motto": "x"}]
+)
+@pytest.mark.parametrize("place", [(), ("site",), ("site", "hall")])
+def test_values_beside_those_that_tools_show_are_named(tmp_path: Path, unshown: Json, place: tuple[str, ...]) -> None:
+    state: Json = {"budget": 12.5, **unshown}
+    for name in reversed(place):
+        state = {name: state}
+    (name,) = unshown
+    path = ".".join(("world.state", *place, name))
+    assert warnings(tmp_path, [*TASKS, tool("get_budget")], state) == [f"{path}: no tool shows this part"]
+    assert not warnings(tmp_path, [*TASKS, tool("get_budget"), tool(f"get_{name}")], state)
+
+
+@pytest.mark.parametrize(("noun", "verb"), [("concert", "who_attends"), ("lesson", "present_at"), ("ward", "on_duty")])
+async def test_a_membership_without_a_tool_of_its_name_is_what_a_tool_asks_by_its_parent(
+    tmp_path: Path, noun: str, verb: str
+) -> None:
+    records = [{"id": f"{noun[0]}1", "title": "A"}, {"id": f"{noun[0]}2", "title": "B"}]
+    state = {f"{noun}s": records, "roster": {f"{noun[0]}1": ["Ada", "Bram"], f"{noun[0]}2": ["Cleo"]}}
+    tools = [tool(f"list_{noun}s"), tool(verb, {f"{noun}_id": STRING}, f"{noun}_id")]
+    (warning,) = [line for line in warnings(tmp_path, tools, state) if "no tool shows" in line]
+    line = f"{verb}: {{verb: list, entity: roster}}"
+    assert warning == f"world.state.roster: no tool shows this part; `{line}` under sim: would"
+    warnings(tmp_path, tools, state, sim={verb: {"verb": "list", "entity": "roster"}})
+    async with Simulator(load(tmp_path / "scenario.yaml")) as simulator, simulator.open() as world:
+        answer = json.dumps(value(await world.call(verb, {f"{noun}_id": f"{noun[0]}1"})))
+        assert "Ada" in answer
+        assert "Bram" in answer
+        assert "Cleo" not in answer
 
 
 def test_nothing_is_reported_if_a_language_model_sees_the_state(tmp_path: Path) -> None:

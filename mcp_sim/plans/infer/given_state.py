@@ -45,7 +45,7 @@ _DETAILS, _COLLECTIONS = terms("nouns.details"), terms("nouns.collections")
 """Last words of names of objects that are parts of the state, and of tables that name no entity: `list`, `map`."""
 _FACTS = terms("phrases.facts")
 """Last words of tables with what is known of the records of another one."""
-_COUNTER = re.compile(r"(.+)_counter|next_(.+)_id")
+COUNTER = re.compile(r"(.+)_counter|next_(.+)_id")
 _FEWEST_KNOWN = 0.5
 """The share of the parents in a map that must be records of an entity. States often lack some of the parents."""
 
@@ -290,7 +290,7 @@ class _Reader:
         """Have new ids follow the counters of the state: `order_counter: 1204`, `next_order_id: 1204`."""
         numbers = [(snake(name), value) for single in self.singles.values() for name, value in single.items()]
         for name, following in numbers:
-            match = _COUNTER.fullmatch(name)
+            match = COUNTER.fullmatch(name)
             table = self.tables.get(self.nouns.entity_of(match[1] or match[2])) if match else None
             if table is None or type(following) is not int:
                 continue
