@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
@@ -88,6 +88,13 @@ def _warn_about_shadowed(entries: Sequence[tuple[Place, PerturbationEntry]], dom
             at.warning(f"never has an effect: {name} answers every call of these tools first")
 
 
+def _refuse(place: Place, names: Iterable[str], why: str) -> None:
+    """Note an error at each of these keys that an entry has."""
+    for name in names:
+        if name in place.mapping:
+            place.at(name).error(why)
+
+
 def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry | None:
     keys, kind = cast("PerturbationKeys", entry.keys), cast("Perturbation | None", entry.options)
     problems_before = len(entry.place.problems)
@@ -95,22 +102,18 @@ def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry | N
     is_complete = len(entry.place.problems) == problems_before
     if domain is not None:
         tools = tools_in_reach(entry.place.at("tools"), keys.tools, domain)
-        _note(
-            entry.place.at(entry.kind),
-            () if kind is None else (*kind.problems(domain, tools), *_out_of_reach(kind, domain, tools)),
-        )
+        problems = () if kind is None else (*kind.problems(domain, tools), *_out_of_reach(kind, domain, tools))
+        _note(entry.place.at(entry.kind), problems)
         check_when(entry.place.at("when"), when, domain, tools, is_complete=is_complete)
         _note(entry.place.at("fires", "per"), quota_problems(keys.fires.per or "", tools))
     if kind is None:
         return None
-    for name in ("fires", "group") if kind.stage is Stage.CATALOGUE else ():
-        if name in entry.place.mapping:
-            entry.place.at(name).error(
-                "applies to faults of single calls; this fault lasts from when `when` first holds"
-            )
-    for name in ("tools", "when", "fires") if kind.is_timed() else ():
-        if name in entry.place.mapping:
-            entry.place.at(name).error("applies to faults of calls; this fault happens on its own")
+    if kind.stage is Stage.CATALOGUE:
+        why = "applies to faults of single calls; this fault lasts from when `when` first holds"
+        _refuse(entry.place, ("fires", "group"), why)
+    if kind.is_timed():
+        why = "applies to faults of calls; this fault happens on its own"
+        _refuse(entry.place, ("tools", "when", "fires"), why)
     return PerturbationEntry(
         id=entry.id,
         kind=entry.kind,

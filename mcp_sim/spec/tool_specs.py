@@ -111,36 +111,24 @@ def read_spec(
     listed = _tool_list(place, document, path, sources)
     usable = usable_tools(listed) if listed is not None else {}
     sources.tool_lists.append([*usable.values()])
-    errors = {**load_error_style(document.error_style), **document.errors}
-    shared = VendorErrors(_templates(errors))
-    key = server or name
-    tools = {
-        prefix + tool: Tool(prefix + tool, key, at.value, _failures(shared, at.value, document.sim.get(tool)))
-        for tool, at in usable.items()
-    }
-    entities = {entity: _entity(entity, entity_part) for entity, entity_part in document.entities.items()}
+    tools = _tools(document, usable, server or name, prefix)
     definitions = {tool: at.value for tool, at in usable.items()}
-    declared = _program(place, document, path, sources, definitions)
-    if declared is None and program is not None:
-        declared = read_trusted_program(program, sources, definitions)
-    entities = _with_tables(place, entities, declared)
+    declared = _program(place, document, path, sources, definitions, program)
     check_sim(place.at("sim"), document.sim, usable, () if declared is None else declared.program.functions)
     resources = read_resources(place.at("resources"), document.resources)
     if declared is not None:
         resources = with_program_resources(resources, declared.resources, declared.program.path, sources)
+    interactions = read_interactions(place.at("sim"), document, usable, has_resources=bool(resources))
     return Spec(
         server=_server(place, name, document, tuple(tools), resources),
         tools=tools,
-        entities=entities,
-        undecided=frozenset(entity for entity, entity_part in document.entities.items() if entity_part.open is None),
-        overrides={prefix + tool: plan_fields(sim_part) for tool, sim_part in document.sim.items() if tool in usable},
+        entities=_with_tables(place, document, declared),
+        undecided=frozenset(name for name, entity in document.entities.items() if entity.open is None),
+        overrides={prefix + tool: plan_fields(sim) for tool, sim in document.sim.items() if tool in usable},
         examples=tuple(_examples(place.at("examples"), document.examples, usable, prefix)),
         links=tuple(_links(place, document)),
         places={prefix + tool: at for tool, at in usable.items()},
-        interactions={
-            prefix + tool: interaction
-            for tool, interaction in read_interactions(place.at("sim"), document, usable, has_resources=bool(resources))
-        },
+        interactions={prefix + tool: interaction for tool, interaction in interactions},
         stubs=tuple(stub.model_copy(update={"tool": prefix + stub.tool}) for stub in document.stubs),
         program=None if declared is None else _with_ids(declared.program, prefix),
         root=place,
@@ -157,17 +145,24 @@ def spec_file(value: str, document: Path, sources: Sources) -> Path | str:
 
 
 def _program(
-    place: Place, document: ToolSpecDocument, path: Path, sources: Sources, tools: Mapping[str, Record]
+    place: Place,
+    document: ToolSpecDocument,
+    path: Path,
+    sources: Sources,
+    tools: Mapping[str, Record],
+    trusted: Path | None,
 ) -> DeclaredProgram | None:
+    """Read the program that the document names, else the one that the user trusts, if there is one."""
     if document.program is None:
-        return None
+        return None if trusted is None else read_trusted_program(trusted, sources, tools)
     if not is_file_name(document.program):
         return attach_program(place.at("program"), document.program, sources, tools)
     return read_program(place.at("program"), document.program, path, sources, tools)
 
 
-def _with_tables(place: Place, entities: Mapping[str, Entity], program: DeclaredProgram | None) -> Mapping[str, Entity]:
+def _with_tables(place: Place, document: ToolSpecDocument, program: DeclaredProgram | None) -> Mapping[str, Entity]:
     """Return the declared entities with the tables of the program."""
+    entities = {name: _entity(name, part) for name, part in document.entities.items()}
     if program is None:
         return entities
     for name in entities.keys() & program.entities.keys():
@@ -252,6 +247,15 @@ def _field(name: str, body: Record, *, is_needed: bool) -> Field:
 
 def _templates(errors: Mapping[str, ErrorPart]) -> dict[str, Template]:
     return {kind: error_template(error) for kind, error in errors.items()}
+
+
+def _tools(document: ToolSpecDocument, usable: Mapping[str, Place], server: str, prefix: str) -> dict[str, Tool]:
+    """Return the tools by their ids, each with what renders its failures."""
+    shared = VendorErrors(_templates({**load_error_style(document.error_style), **document.errors}))
+    return {
+        prefix + tool: Tool(prefix + tool, server, at.value, _failures(shared, at.value, document.sim.get(tool)))
+        for tool, at in usable.items()
+    }
 
 
 def _failures(shared: VendorErrors, tool: Record, sim: SimPart | None) -> FailureRenderer:

@@ -146,6 +146,19 @@ def _split(arguments: Mapping[str, Record], names: Container[str]) -> tuple[dict
     return among, {name: argument for name, argument in arguments.items() if name not in among}
 
 
+def _known_fields(
+    features_of: Sequence[ToolFeatures], name: str, key: str, shown: Mapping[str, Field], key_schema: Record
+) -> KnownFields:
+    """Return what is known of the fields of an entity before arguments are read."""
+    fields = dict(shown) or find_described_state(features_of)
+    field = fields.get(key)
+    if field is not None and main_type(field.schema) == "string" and main_type(key_schema) == "integer":
+        fields[key] = replace(field, schema=key_schema)  # a description shows "id": "..." where tools take integers
+    creates = (features for features in features_of if features.verb == "create")
+    written = frozenset(snake(argument) for features in creates for argument in properties(features.input))
+    return KnownFields(name, key, fields, written)
+
+
 def assign_roles(
     feature_list: Sequence[ToolFeatures],
     shown: Mapping[str, Mapping[str, Field]],
@@ -159,17 +172,11 @@ def assign_roles(
     groups = group_by_entity(feature_list)
     arguments = {snake(name) for features in feature_list for name in properties(features.input)}
     keys = {name: choose_key(name, declared.get(name), parts, groups[name], arguments) for name, parts in shown.items()}
-    known: dict[str, KnownFields] = {}
     schemas = key_schemas(groups, shown)
-    for name, parts in shown.items():
-        fields = {**usual.get(name, {}), **parts} or find_described_state(groups[name])
-        key = fields.get(keys[name])
-        if key is not None and main_type(key.schema) == "string" and main_type(schemas[name]) == "integer":
-            # a description shows "id": "..." where tools take integers
-            fields[key.name] = replace(key, schema=schemas[name])
-        creates = (features for features in groups[name] if features.verb == "create")
-        written = frozenset(snake(argument) for features in creates for argument in properties(features.input))
-        known[name] = KnownFields(name, keys[name], fields, written)
+    known = {
+        name: _known_fields(groups[name], name, keys[name], {**usual.get(name, {}), **parts}, schemas[name])
+        for name, parts in shown.items()
+    }
     finder = RoleFinder(known, declared, find_naming_arguments(feature_list, keys, declared))
     for features in _showing_fields(feature_list, declared):
         known[features.entity].add(finder.shown_fields(features, is_shown=bool(shown.get(features.entity))))

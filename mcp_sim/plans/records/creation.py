@@ -20,7 +20,7 @@ from mcp_sim.plans.records.effects import Effect, new_once
 from mcp_sim.plans.records.line_items import line_completer
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.records.stock import stock_mover
-from mcp_sim.plans.records.updates import changing
+from mcp_sim.plans.records.updates import RecordUpdate
 from mcp_sim.plans.refusal import conflict
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
@@ -71,7 +71,7 @@ class Creation:
         self.dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
         self.complete_lines = line_completer(entity, domain, self.sets)
         self.move_stock = stock_mover(tool, entity, domain)
-        self.known_key, self.change = _key_finder(plan, entity), changing(tool, plan, domain)
+        self.known_key, self.update = _key_finder(plan, entity), RecordUpdate(tool, plan, domain)
         self.mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
         self.imply, self.complete = implied_links(entity, domain), linked_records(entity, domain)
         self.make, self.divide = record_maker(plan, entity, domain), child_records(entity, domain)
@@ -95,7 +95,7 @@ class Creation:
         if taken is not None and existing is not None and mode != "replace":
             if mode == "refuse":
                 return conflict(self.tool, self.entity.name, taken, "already exists")
-            return self.change(turn, taken) if mode != "keep" else Effect(taken, existing, ())
+            return self.update(turn, taken) if mode != "keep" else Effect(taken, existing, ())
         key = taken if source is None or taken is not None else key_of_copy(self.entity, source, turn.view)
         key = key if key is not None else next_key(self.entity, self.keys, turn.view, turn.draws)
         return self._created(turn, invent, key, values, shaped)

@@ -51,11 +51,7 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
     if plan.key is None and by_fields is not None:
         return by_fields
     others, is_addressed = _other_names(tool, plan, entity), _parent_test(tool, plan, entity)
-    parent, _, last = (plan.key or "").rpartition(".")
-    schema = at(expanded(tool.input_schema), parent) if parent else expanded(tool.input_schema)
-    is_inferred = "key" not in plan.basis or plan.basis["key"].source != "declared"
-    may_lack = is_inferred and last not in required(items(schema) or schema)  # calls may not be refused for that
-    is_optional = plan.verb == "get" or (plan.verb == "update" and may_lack)
+    is_optional = plan.verb == "get" or (plan.verb == "update" and _may_lack_key(tool, plan))
 
     def find(turn: Turn) -> Key | Observation:
         asked: Json = name if only else fetch(turn.call.arguments)
@@ -73,6 +69,14 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
         return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))
 
     return find
+
+
+def _may_lack_key(tool: Tool, plan: Plan) -> bool:
+    """Whether the key is a guess that the schema does not require: no call may be refused for its absence."""
+    parent, _, last = (plan.key or "").rpartition(".")
+    schema = at(expanded(tool.input_schema), parent) if parent else expanded(tool.input_schema)
+    is_inferred = "key" not in plan.basis or plan.basis["key"].source != "declared"
+    return is_inferred and last not in required(items(schema) or schema)
 
 
 def _parent_test(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn, Key], bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -73,30 +73,28 @@ def pager(tool: Tool, plan: Plan) -> Callable[[Sequence[Row], Mapping[str, Json]
     limits, offsets = argument(paging.limit or ""), argument(paging.offset or "")
     pages, cursors = argument(paging.page or ""), argument(paging.cursor or "")
     is_declared = "paging" in plan.basis and plan.basis["paging"].source == "declared"
-    paging_names = frozenset({paging.limit, paging.offset, paging.page, paging.cursor})
+    names = tuple(filter(None, (paging.limit, paging.offset, paging.page, paging.cursor)))
 
     def paged(rows: Sequence[Row], arguments: Mapping[str, Json]) -> Page | Observation:
-        for name in filter(None, paging_names):
-            value: Json = arguments.get(name)
-            if isinstance(value, int | float) and value < 0:
-                return invalid(tool, name, value, f"{name} must not be negative, but is {value}")
+        negative = next((name for name in names if _is_negative(arguments.get(name))), None)
+        if negative is not None:
+            value = arguments[negative]
+            return invalid(tool, negative, value, f"{negative} must not be negative, but is {value}")
         limit = _integer_or(limits(arguments), paging.size)
         limit = limit if paging.most is None else min(limit, paging.most)
         offset = _integer_or(offsets(arguments), 0)
         offset += max(0, _integer_or(pages(arguments), paging.first_page) - paging.first_page) * limit
         cursor = cursors(arguments)
         if isinstance(cursor, str) and cursor:
-            start = _read_cursor(cursor, _query_digest(arguments, paging_names))
+            start = _read_cursor(cursor, _query_digest(arguments, names))
             if start is None and is_declared:
                 return invalid(tool, paging.cursor, cursor, f"Invalid {paging.cursor}: {cursor!r}")
             offset += start or 0
         chosen = rows[offset : offset + limit]
-        more = offset + len(chosen) < len(rows) and bool(chosen)
-        following = None
-        if more and paging.cursor:  # the offset of the next page, bound to the query
-            text = f"{offset + len(chosen)}.{_query_digest(arguments, paging_names)}"
-            following = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
-        return Page(chosen, len(rows), offset, limit, following)
+        after = offset + len(chosen)
+        has_cursor = paging.cursor and chosen and after < len(rows)
+        cursor = _write_cursor(after, _query_digest(arguments, names)) if has_cursor else None
+        return Page(chosen, len(rows), offset, limit, cursor)
 
     return paged
 
@@ -114,7 +112,16 @@ def _read_cursor(cursor: str, digest: str) -> int | None:
     return int(offset) if offset.isdigit() and len(offset) <= _LONGEST_OFFSET and asked == digest else None
 
 
-def _query_digest(arguments: Mapping[str, Json], paging_names: frozenset[str | None]) -> str:
+def _write_cursor(offset: int, digest: str) -> str:
+    """Return a cursor: an offset, bound to the query with this digest."""
+    return base64.urlsafe_b64encode(f"{offset}.{digest}".encode()).decode().rstrip("=")
+
+
+def _is_negative(value: Json) -> bool:
+    return isinstance(value, int | float) and value < 0
+
+
+def _query_digest(arguments: Mapping[str, Json], paging_names: Collection[str]) -> str:
     """Return a digest of the arguments except those of paging, so that a cursor fits only its own query."""
     kept = {name: value for name, value in arguments.items() if name not in paging_names}
     return sha256(canonical(kept).encode("utf-8", "surrogatepass")).hexdigest()[:8]

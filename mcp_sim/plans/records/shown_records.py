@@ -99,6 +99,12 @@ def _typed(body: Record, names: Names) -> Entity | None:
     return next((entity for kind in kinds if (entity := names.entity_of(kind)) and entity.name == kind), None)
 
 
+def _held_by(mention: _Mention) -> Record:
+    """Return the values that an answer shows of a record and that its fields can hold, links aside."""
+    own = {name: field for name, field in mention.entity.fields.items() if field.link is None and name in mention.body}
+    return {name: mention.body[name] for name, field in own.items() if validity_test(field.schema)(mention.body[name])}
+
+
 def _absorbed(
     turn: Turn, transition: Transition, shown: Iterable[_Mention], invent: Invent, domain: Domain
 ) -> list[Change]:
@@ -125,12 +131,7 @@ def _absorbed(
         if mention.is_typed and (str(key) in keys or _is_held(turn, domain.entities, key)):
             continue  # the `type` of a permission may say whom it is granted to
         if not is_held and not was_written(turn.view, entity.name, key):
-            fields = {
-                name: field for name, field in entity.fields.items() if field.link is None and name in mention.body
-            }
-            body = mention.body
-            held = {name: body[name] for name, field in fields.items() if validity_test(field.schema)(body[name])}
-            changes.append(generated_put(turn, entity, key, invent, held))
+            changes.append(generated_put(turn, entity, key, invent, _held_by(mention)))
         if len(changes) == _MOST:
             break
     return changes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeAlias, cast
+from typing import cast
 
 from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.edits import VERSION
@@ -32,13 +32,11 @@ from mcp_sim.types.switches import mode_reader
 _NAMING = ("id", "key", "name", "title")
 _MOST = 10**300  # near the largest float: a sum beyond it would be infinite, and that is not JSON
 
-ChangeOne: TypeAlias = Callable[[Turn, Key], "Effect | Observation"]
-
 
 def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """Compile a tool that updates a record."""
     entity = domain.entities[plan.entity or ""]
-    find, change = finder(tool, plan, entity), changing(tool, plan, domain)
+    find, change = finder(tool, plan, entity), RecordUpdate(tool, plan, domain)
     missing = effect_without_record(plan, domain)
 
     def update(turn: Turn, _invent: Invent) -> Effect | Observation:
@@ -48,48 +46,56 @@ def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
     return update
 
 
-def changing(tool: Tool, plan: Plan, domain: Domain) -> ChangeOne:
-    """Compile the change of an existing record."""
-    entity = domain.entities[plan.entity or ""]
-    sets, links = assignments_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
-    check_state, name, settle = state_check(tool, plan), entity.name, settling(entity, domain)
-    fixed = fixed_values(plan, entity)
-    moves, rename = _automatic_fields(entity, tool), _key_changer(tool, entity, domain)
-    mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
-    dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
-    appending: Mapping[str, How] = {**_appendable(entity), **plan.how}
-    merge_lines = line_merger(entity, domain, sets, keeps=bool(plan.fixed))
-    enter_lines, total = line_entering(plan, entity, domain), line_total(entity)
+class RecordUpdate:
+    """What an update does to an existing record, and a create to one that exists already."""
 
-    def change(turn: Turn, key: Key) -> Effect | Observation:
-        values = resolve_links(turn, tool, links, {**fixed(turn), **assigned_values(turn, sets)})
+    def __init__(self, tool: Tool, plan: Plan, domain: Domain) -> None:
+        entity = domain.entities[plan.entity or ""]
+        self.tool, self.plan, self.entity = tool, plan, entity
+        self.sets, self.links = assignments_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
+        self.fixed, self.check_state = fixed_values(plan, entity), state_check(tool, plan)
+        self.dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
+        self.merge_lines = line_merger(entity, domain, self.sets, keeps=bool(plan.fixed))
+        self.enter_lines, self.total = line_entering(plan, entity, domain), line_total(entity)
+        self.mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
+        self.appending: Mapping[str, How] = {**_appendable(entity), **plan.how}
+        self.moves, self.rename = _automatic_fields(entity, tool), _key_changer(tool, entity, domain)
+        self.settle = settling(entity, domain)
+
+    def __call__(self, turn: Turn, key: Key) -> Effect | Observation:
+        given = {**self.fixed(turn), **assigned_values(turn, self.sets)}
+        values = resolve_links(turn, self.tool, self.links, given)
         if isinstance(values, Observation):
             return values
-        before = turn.view.get(name, key) or {}
-        refused = check_state(key, before)
+        before = turn.view.get(self.entity.name, key) or {}
+        refused = self.check_state(key, before)
         if refused is not None:
             return refused
-        values = merge_lines(turn, before, nest_paths(values, {**dotted, **before} if dotted else before))
-        values, is_generated = (values, False) if enter_lines is None else enter_lines(turn, values)
-        new_key = values.pop(entity.key, key)
-        is_appended = mode_of is not None and mode_of(turn.call.arguments) == "append"
-        how = appending if is_appended else plan.how
-        after = _changed_fields(tool, how, entity, key, before, values)
+        nested = nest_paths(values, {**self.dotted, **before} if self.dotted else before)
+        values = self.merge_lines(turn, before, nested)
+        values, is_generated = (values, False) if self.enter_lines is None else self.enter_lines(turn, values)
+        return self._changed(turn, key, before, values, is_generated=is_generated)
+
+    def _changed(
+        self, turn: Turn, key: Key, before: Record, values: Record, *, is_generated: bool
+    ) -> Effect | Observation:
+        """Return the record with these values, and with what follows from them."""
+        name, new_key = self.entity.name, values.pop(self.entity.key, key)
+        is_appended = self.mode_of is not None and self.mode_of(turn.call.arguments) == "append"
+        how = self.appending if is_appended else self.plan.how
+        after = _changed_fields(self.tool, how, self.entity, key, before, values)
         if isinstance(after, Observation):
             return after
         is_same = not values or (how and all(equal(before.get(field), value) for field, value in after.items()))
         if is_same and new_key == key:
             return Effect(key, before, ())
-        record = {**before, **after, **total(before, after), **moves(before, after, turn.now)}
-        if settle is not None:
-            settle(record, values.keys())
+        record = {**before, **after, **self.total(before, after), **self.moves(before, after, turn.now)}
+        if self.settle is not None:
+            self.settle(record, values.keys())
         if not equal(new_key, key):
-            return rename(turn, key, new_key, record)
-        return Effect(
-            key, record, (Change("put", name, key, record, expected=turn.view.version(name, key)),), is_generated
-        )
-
-    return change
+            return self.rename(turn, key, new_key, record)
+        put = Change("put", name, key, record, expected=turn.view.version(name, key))
+        return Effect(key, record, (put,), is_generated)
 
 
 def _changed_fields(

@@ -18,6 +18,20 @@ _NOTHING: Record = {"verb": "none"}
 _VERBS = {"get": "get", "put": "update", "patch": "update", "delete": "delete"}
 
 
+def _entry_by_key(
+    operation: Operation, known: Resources, resource: Resource, key: str | None, arguments: Mapping[str, Record]
+) -> Record | None:
+    """Return the `sim` entry of an operation on one record, whose key is an argument."""
+    verb = _VERBS.get(operation.method)
+    if verb == "delete" and known.is_removed_elsewhere(segments(operation.path), resource):
+        return _NOTHING
+    if verb is None or key is None:
+        return None
+    envelope = known.envelope(operation, resource) if verb != "delete" else {}
+    sent = _sent(operation, known, resource, arguments) if verb == "update" else {}
+    return {"verb": verb, "entity": resource.entity, "key": key, **sent, **envelope}
+
+
 def sim_entry(
     operation: Operation, known: Resources, names: Mapping[str, str], arguments: Mapping[str, Record]
 ) -> Record | None:
@@ -32,17 +46,9 @@ def sim_entry(
         is_part = operation.method == "delete" and not ends_with_key and known.of(parts[:-2]) is not None
         return _NOTHING if is_part else None
     entity = resource.entity
-    if ends_with_key and operation.method in _VERBS:
-        argument = names.get(parts[-1][1:-1])
-        verb = _VERBS[operation.method]
-        if verb == "delete" and known.is_removed_elsewhere(parts, resource):
-            return _NOTHING
-        if argument is None:
-            return None
-        envelope = known.envelope(operation, resource) if verb != "delete" else {}
-        sent = _sent(operation, known, resource, arguments) if verb == "update" else {}
-        return {"verb": verb, "entity": entity, "key": argument, **sent, **envelope}
-    if ends_with_key or operation.method not in _OF_SEVERAL:
+    if ends_with_key:
+        return _entry_by_key(operation, known, resource, names.get(parts[-1][1:-1]), arguments)
+    if operation.method not in _OF_SEVERAL:
         return None
     is_single = "/".join(parts) in known.singles
     if operation.method == "get" and not known.lists(operation):

@@ -171,12 +171,25 @@ def _options(entry: _Entry) -> dict[str, Any]:
     command = as_object(definition["command"]) if isinstance(definition.get("command"), dict) else definition
     url = next((definition[key] for key in _ADDRESSES if isinstance(definition.get(key), str)), None)
     if isinstance(url, str):
-        headers = _texts(definition.get("headers"), entry)
-        is_old = "sse" in {definition.get(key) for key in ("type", "transport", "transport_type")}
-        filled = _text(url, entry)
-        secrets = () if filled == url else (filled.partition("?")[2],)
-        transport = "sse" if is_old else "http"
-        return {"sources": (filled,), "headers": headers, "transport": transport, "secrets": secrets}
+        return _remote_options(url, definition, entry)
+    return {
+        **_local_options(command, entry),
+        "env": _from_file(definition.get("envFile"), entry) | _variables(command, entry),
+        "folder": _text(folder, entry) if isinstance(folder := definition.get("cwd"), str) else None,
+    }
+
+
+def _remote_options(url: str, definition: Record, entry: _Entry) -> dict[str, Any]:
+    """Return the options for a server at a URL."""
+    headers = _texts(definition.get("headers"), entry)
+    is_old = "sse" in {definition.get(key) for key in ("type", "transport", "transport_type")}
+    filled = _text(url, entry)
+    secrets = () if filled == url else (filled.partition("?")[2],)
+    return {"sources": (filled,), "headers": headers, "transport": "sse" if is_old else "http", "secrets": secrets}
+
+
+def _local_options(command: Record, entry: _Entry) -> dict[str, Any]:
+    """Return the words of a command, and those of them that are secrets. Raises `MissingValue` or `_Unusable`."""
     program = command.get("command") or command.get("cmd") or command.get("path")
     written = [*map(str, as_list(program) or [program or ""]), *map(str, as_list(command.get("args")))]
     if not written[0]:
@@ -185,16 +198,11 @@ def _options(entry: _Entry) -> dict[str, Any]:
     secrets = tuple(
         word for word, before in zip(words, written, strict=True) if word != before and "Folder}" not in before
     )
-    env = {**_from_file(definition.get("envFile"), entry)}
-    for key in _VARIABLES:
-        env |= _texts(command.get(key), entry)
-    folder = definition.get("cwd")
-    return {
-        "sources": words,
-        "env": env,
-        "folder": _text(folder, entry) if isinstance(folder, str) else None,
-        "secrets": secrets,
-    }
+    return {"sources": words, "secrets": secrets}
+
+
+def _variables(command: Record, entry: _Entry) -> dict[str, str]:
+    return {name: text for key in _VARIABLES for name, text in _texts(command.get(key), entry).items()}
 
 
 def _container(definition: Record) -> Record:
