@@ -109,7 +109,7 @@ class Creation:
     def _created(self, turn: Turn, invent: Invent, key: Key, values: Record, shaped: Record) -> Effect:
         """Return the new record with those that it needs, and those of its parts."""
         name = self.entity.name
-        implied, moved = self.move_stock(turn.view, values)
+        implied, moved = (Record(), []) if self.move_stock is None else self.move_stock(turn.view, values)
         values = {**values, **implied}
         known = {**self.imply(turn, invent, values), self.entity.key: key}
         determined = frozenset(known)

@@ -27,11 +27,11 @@ Move: TypeAlias = Callable[[View, Record], tuple[Record, list[Change]]]
 """Returns the values that a movement of stock implies for its record, and the change of what has the stock."""
 
 
-def stock_mover(tool: Tool, entity: Entity, domain: Domain) -> Move:
+def stock_mover(tool: Tool, entity: Entity, domain: Domain) -> Move | None:
     """Compile the change of stock that a new record means: `{sku, type: receipt, quantity: 5}` adds 5 `on_hand`.
 
     The direction is in the name of the tool, or in a value of the record such as its `type`. Without a direction, or if
-    less is there than is taken, nothing changes.
+    less is there than is taken, nothing changes. None if such a record moves no stock.
     """
     amounts = [name for name in entity.fields if snake(name) in _AMOUNTS]
     named = entities_named(entity.fields, entity, domain)
@@ -39,7 +39,7 @@ def stock_mover(tool: Tool, entity: Entity, domain: Domain) -> Move:
         (name, domain.entities[of], stock) for name, of in named.items() for stock in _stocks(domain.entities[of])
     ]
     if len(amounts) != 1 or len(targets) != 1:
-        return lambda _view, _values: ({}, [])
+        return None
     link, target, stock = targets[0]
     settle = settling(target, domain)
     kinds, usual = [name for name in entity.fields if name != link], _direction(tool.name)
