@@ -176,6 +176,12 @@ def assigned_values(turn: Turn, sets: Sequence[Assignment]) -> Record:
     return {**many, **values} if many else values
 
 
+def loses_values(turn: Turn, sets: Sequence[Assignment], values: Record) -> bool:
+    """Whether an argument is in none of these values, since the schema of its field does not allow it."""
+    unset = [rule for rule in sets if rule.field != "*" and rule.field not in values]
+    return any(rule.fetch(turn.call.arguments) not in (ABSENT, None) for rule in unset)
+
+
 def fixed_values(plan: Plan, entity: Entity) -> Callable[[Turn], Mapping[str, Json]]:
     """Return what gives the values that the tool itself implies; `{now}` is the time of the call."""
     schemas = {name: entity.schema_of(name) for name in plan.fixed}

@@ -15,7 +15,14 @@ from mcp_sim.generate.missing_records import generated_put
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.uniqueness import is_name, is_unique
-from mcp_sim.plans.records.arguments import assigned_values, assignments_of, fixed_values, links_of, resolve_links
+from mcp_sim.plans.records.arguments import (
+    assigned_values,
+    assignments_of,
+    fixed_values,
+    links_of,
+    loses_values,
+    resolve_links,
+)
 from mcp_sim.plans.records.effects import Effect, new_once
 from mcp_sim.plans.records.line_items import line_completer
 from mcp_sim.plans.records.record_lookup import finder
@@ -84,7 +91,8 @@ class Creation:
         source = None if self.copied is None else self.copied(turn)
         if isinstance(source, Observation):
             return source
-        values = resolve_links(turn, self.tool, self.links, self._values(turn, source))
+        assigned = self._values(turn, source)
+        values = resolve_links(turn, self.tool, self.links, assigned)
         if isinstance(values, Observation):
             return values
         shaped = nest_paths(values, self.dotted)
@@ -98,7 +106,8 @@ class Creation:
             return self.update(turn, taken) if mode != "keep" else Effect(taken, existing, ())
         key = taken if source is None or taken is not None else key_of_copy(self.entity, source, turn.view)
         key = key if key is not None else next_key(self.entity, self.keys, turn.view, turn.draws)
-        return self._created(turn, invent, key, values, shaped)
+        effect = self._created(turn, invent, key, values, shaped)
+        return replace(effect, guessed=True) if loses_values(turn, self.sets, assigned) else effect
 
     def _values(self, turn: Turn, source: Key | None) -> Record:
         """Return the values that a call gives, with those of the record that it copies."""

@@ -11,7 +11,14 @@ from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.edits import VERSION
 from mcp_sim.generate.time_fields import event_of, time_formatter, time_meaning
 from mcp_sim.generate.uniqueness import is_name
-from mcp_sim.plans.records.arguments import assigned_values, assignments_of, fixed_values, links_of, resolve_links
+from mcp_sim.plans.records.arguments import (
+    assigned_values,
+    assignments_of,
+    fixed_values,
+    links_of,
+    loses_values,
+    resolve_links,
+)
 from mcp_sim.plans.records.effects import Effect, Write, effect_without_record, state_check
 from mcp_sim.plans.records.line_items import line_entering, line_merger, line_total
 from mcp_sim.plans.records.record_lookup import finder
@@ -74,10 +81,11 @@ class RecordUpdate:
         nested = nest_paths(values, {**self.dotted, **before} if self.dotted else before)
         values = self.merge_lines(turn, before, nested)
         values, is_generated = (values, False) if self.enter_lines is None else self.enter_lines(turn, values)
-        return self._changed(turn, key, before, values, is_generated=is_generated)
+        is_guessed = is_generated or loses_values(turn, self.sets, given)
+        return self._changed(turn, key, before, values, is_guessed=is_guessed)
 
     def _changed(
-        self, turn: Turn, key: Key, before: Record, values: Record, *, is_generated: bool
+        self, turn: Turn, key: Key, before: Record, values: Record, *, is_guessed: bool
     ) -> Effect | Observation:
         """Return the record with these values, and with what follows from them."""
         name, new_key = self.entity.name, values.pop(self.entity.key, key)
@@ -88,14 +96,14 @@ class RecordUpdate:
             return after
         is_same = not values or (how and all(equal(before.get(field), value) for field, value in after.items()))
         if is_same and new_key == key:
-            return Effect(key, before, ())
+            return Effect(key, before, (), is_guessed)
         record = {**before, **after, **self.total(before, after), **self.moves(before, after, turn.now)}
         if self.settle is not None:
             self.settle(record, values.keys())
         if not equal(new_key, key):
             return self.rename(turn, key, new_key, record)
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
-        return Effect(key, record, (put,), is_generated)
+        return Effect(key, record, (put,), is_guessed)
 
 
 def _changed_fields(

@@ -101,3 +101,33 @@ def test_an_expectation_on_records_that_nothing_specifies_is_reported(tmp_path: 
     path = service(tmp_path, TOOLS, world=world, expect=[{"state": {"entity": "lamp", "count": 1}}])
     [(_, problems, _)] = checked(path)
     assert len([problem for problem in problems if "nothing specifies the records of lamp" in problem.message]) == count
+
+
+@pytest.mark.parametrize(
+    ("shown", "good", "lost"),
+    [
+        ({"type": "string", "enum": ["home", "away"]}, "away", "on a walk"),
+        ({"type": "string", "maxLength": 5}, "short", "much too long"),
+        ({"type": "string", "pattern": "^[A-Z]+$"}, "ABC", "abc"),
+    ],
+)
+async def test_an_answer_without_a_given_value_that_its_schema_rules_out_is_guessed(
+    tmp_path: Path, shown: Any, good: str, lost: str
+) -> None:
+    tools = [
+        tool("create_dog", "name", mood=STRING),
+        tool("get_dog", "dog_id"),
+        tool("update_dog", "dog_id", "mood"),
+        tool("set_dog_mood", "dog_id", "mood"),
+    ]
+    for some in tools:
+        parts = {"id": STRING, "name": STRING, "mood": shown}
+        some["outputSchema"] = {"type": "object", "properties": parts, "required": ["id", "name"]}
+    state = {"dogs": [{"id": "D1", "name": "Rex", "mood": good}]}
+    async with Simulator.load(service(tmp_path, tools, world={"state": state})).open() as world:
+        assert not await is_guessed(world, "create_dog", name="Bo", mood=good)
+        assert await is_guessed(world, "create_dog", name="Bo", mood=lost)
+        for change in ("update_dog", "set_dog_mood"):
+            assert not await is_guessed(world, change, dog_id="D1", mood=good)
+            assert await is_guessed(world, change, dog_id="D1", mood=lost)
+        assert (world.view.get("dog", "D1") or {}).get("mood") == good
