@@ -241,10 +241,31 @@ TRIP_SHOWN = thing("ended_at", **TRIP)
 FLEET = [
     tool("register_vehicle", plate=TEXT, odometer_km=WHOLE, seats=WHOLE, output=thing(**VEHICLE)),
     tool("get_vehicle", vehicle_id=TEXT, output=thing(**VEHICLE)),
+    tool("add_mileage", vehicle_id=TEXT, km=WHOLE, output=thing(**VEHICLE)),
     tool("start_trip", vehicle_id=TEXT, output=TRIP_SHOWN),
     tool("end_trip", trip_id=TEXT, distance_km=AMOUNT, output=TRIP_SHOWN),
     tool("list_trips", vehicle_id=TEXT, output=thing(trips=rows(TRIP_SHOWN), total_km=AMOUNT)),
+    tool("audit_trips", trip_ids={"type": "array", "items": TEXT},
+         output=thing(results=rows(thing("error", trip_id=TEXT, audited=FLAG, error=TEXT)))),
 ]  # fmt: skip
+
+
+async def test_what_is_added_to_a_named_record_changes_it(tmp_path: Path) -> None:
+    async with simulator(tmp_path, FLEET).open() as world:
+        created = await answered(world, "register_vehicle", plate="B 1", odometer_km=10, seats=4)
+        assert created["seats_available"] == 4
+        added = await answered(world, "add_mileage", vehicle_id=created["vehicle_id"], km=5)
+        assert added == {**created, "odometer_km": 15}
+        assert await answered(world, "get_vehicle", vehicle_id=created["vehicle_id"]) == added
+
+
+async def test_an_unknown_verb_on_keys_reports_each_and_is_guessed(tmp_path: Path) -> None:
+    async with simulator(tmp_path, FLEET).open() as world:
+        key = (await answered(world, "register_vehicle", plate="B 1", odometer_km=10, seats=4))["vehicle_id"]
+        trip = await answered(world, "start_trip", vehicle_id=key)
+        shown = (await answered(world, "audit_trips", trip_ids=[trip["trip_id"], "none"]))["results"]
+        assert [(row["trip_id"], row["audited"]) for row in shown] == [(trip["trip_id"], True), ("none", False)]
+        assert world.ledger.steps[-1]["guessed"]
 
 
 async def test_what_ends_is_completed_stamped_and_summed(tmp_path: Path) -> None:
@@ -262,17 +283,18 @@ async def test_what_ends_is_completed_stamped_and_summed(tmp_path: Path) -> None
 ENTRY = {"id": TEXT, "cake_id": TEXT, "judge": TEXT, "score": WHOLE}
 CAKES = [
     tool("add_cake", needed="title baker", title=TEXT, baker=TEXT, output=thing(id=TEXT, title=TEXT, baker=TEXT)),
-    tool("add_score", needed="cake_id judge score", cake_id=TEXT, judge=TEXT, score=WHOLE, output=thing(**ENTRY)),
+    tool("score_cake", "Give a score.", needed="cake_id judge score", cake_id=TEXT, judge=TEXT, score=WHOLE,
+         output=thing(**ENTRY)),
     tool("ranking", "Rank the cakes.", needed="", limit=WHOLE,
          output=thing(cakes=rows(thing(cake_id=TEXT, title=TEXT, average_score=AMOUNT, scores=WHOLE)))),
 ]  # fmt: skip
 
 
-async def test_a_ranking_sums_up_the_entries_of_each_record(tmp_path: Path) -> None:
+async def test_a_verb_of_its_own_makes_entries_and_a_ranking_sums_them_up(tmp_path: Path) -> None:
     async with simulator(tmp_path, CAKES, world={"records": {"cake": 0, "score": 0}}).open() as world:
         keys = [(await answered(world, "add_cake", title=title, baker="Ada"))["id"] for title in ("Tart", "Roll")]
         for key, points in ((keys[0], 4), (keys[0], 5), (keys[1], 9)):
-            shown = await answered(world, "add_score", cake_id=key, judge="Bo", score=points)
+            shown = await answered(world, "score_cake", cake_id=key, judge="Bo", score=points)
             assert (shown["cake_id"], shown["score"]) == (key, points)
             assert shown["id"] != key
         best = {"cake_id": keys[1], "title": "Roll", "average_score": 9, "scores": 1}

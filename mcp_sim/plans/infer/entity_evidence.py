@@ -119,16 +119,28 @@ def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
 
 
 def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the entity whose records the result has the properties of, if the verb of the name is not a sure one."""
+    """Return the entity whose records the result has the properties of, if the verb of the name is not a sure one.
+
+    A value may be added to a record that the tool names: `add_mileage(vehicle_id, km)`.
+    """
+    entity = server.shapes.get(record_shape(facts.output))
     is_sure = facts.parsed.word in STRONG and facts.parsed.noun in server.nouns and facts.parsed.verb != "update"
-    return None if is_sure else server.shapes.get(record_shape(facts.output))
+    is_value = facts.parsed.noun in server.entered and keys_among(entity or "", required(facts.input), server)
+    return entity if is_value or not is_sure else None
 
 
 def issued(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the entity whose id only the result has: `movement` of the `movement_id` that `receive_stock` shows."""
+    """Return the entity whose id only the result has: `movement` of the `movement_id` that `receive_stock` shows.
+
+    An `id` beside the key that a tool takes is that of what its verb makes: a `score` by `score_cake(cake_id)`.
+    """
     shown = {*map(snake, properties(facts.output))} - {*map(snake, properties(facts.input))}
     entities = {noun_of_id(name) for name in shown} & {*server.nouns.values()}
+    verb, noun = words(facts.tool.name)[:1], words(facts.tool.name)[1:]
+    if "id" in shown and noun in server.nouns and keys_among("_".join(noun), required(facts.input), server):
+        entities = {*verb}
     is_unknown = facts.parsed.verb == "unknown" and not facts.parsed.recordless_verb
+    is_unknown = is_unknown or (facts.parsed.verb_from_description and entities == {*verb})
     may_create = required(facts.input) and (is_unknown or facts.parsed.word in table("verbs.stocking"))
     return next(iter(entities)) if may_create and len(entities) == 1 else None
 

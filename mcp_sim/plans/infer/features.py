@@ -99,6 +99,7 @@ class ToolFeatures:
         is_said = self.parsed.verb != "create" and _FROM_STOCK.search(self.tool.description.lower()) is not None
         how = how or (_CALCULATING.get(self.parsed.described_verb) if is_said else None)
         how = how or (table("verbs.stocking").get(self.parsed.word) if name in _AMOUNTS else None)
+        how = how or {"append": "add", "remove": "subtract"}.get(self.enters or "")  # `add_mileage(vehicle_id, km)`
         is_number = main_type(at(self.input, argument)) in {"integer", "number"} and argument in required(self.input)
         is_amount = name in _AMOUNTS or (is_number and last_word(name) not in _CHANGES | {"id"})
         if self.verb != "update" or (name not in _CHANGES and (how is None or not is_amount)):

@@ -89,7 +89,8 @@ class Resolver:
         if objection is None:
             return plan
         is_issued = entity.key_like is not None or is_id(snake(entity.key))  # of any format
-        idles = objection == _IDLE and plan.key is not None and is_issued and not plan.guessed
+        is_likely = plan.each is not None or not plan.guessed  # a batch reports which records there are
+        idles = objection == _IDLE and plan.key is not None and is_issued and is_likely
         return plan.with_effect(_SURE, objection, *plan.reasons) if idles else _unknown(features, objection)
 
     def _without_unheld_filters(self, roles: Roles, entity: Entity) -> Roles:

@@ -17,7 +17,7 @@ from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
-from mcp_sim.types.lexicon.english import noun_of_id, snake, words
+from mcp_sim.types.lexicon.english import noun_of_id, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 
 _ATTRIBUTES, _ENTERING = terms("nouns.attributes"), table("verbs.entering")
@@ -54,6 +54,11 @@ class ToolFacts:
     def takes_key(self, entity: Entity) -> bool:
         """Whether an argument is surely the key of an entity."""
         return key_argument("update", entity.name, entity.key, self.input)[1] >= 2
+
+    def lists_keys(self, argument: str, entity: str) -> bool:
+        """Whether an argument is a list of keys of an entity: `loan_ids`."""
+        is_list = main_type(property_of(self.input, argument)) == "array"
+        return is_list and refers_to(entity, singular(snake(argument)))
 
 
 @frozen

@@ -81,6 +81,8 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     elif entity in server.held and not facts.parsed.word and (facts.parsed.plural or _asks_for_details(facts, score)):
         verb = "list" if facts.parsed.plural else "get"
         yield facts.evidence("verb", verb, 0.55, f"it is named after the given {plural(entity)}")
+    elif entity in server.shown and any(facts.lists_keys(name, entity) for name in required(facts.input)):
+        yield facts.evidence("verb", "update", 0.45, f"it takes keys of several {plural(entity)}")
     elif is_shown and not score:
         yield facts.evidence("verb", "create", 0.45, f"its result is a {entity} that no argument names")
 
@@ -171,8 +173,8 @@ def _verb_of_result(facts: ToolFacts, server: ServerFacts, entity: str) -> Itera
     ):
         yield facts.evidence("verb", "update", -0.1, f"no argument names a {entity}")
         yield facts.evidence("verb", "create", 0.75, f"its result has the id of a {entity}, which no argument gives")
-    elif parsed.verb == "delete" and not is_own:
-        yield facts.evidence("verb", "delete", -0.1, f"it is not about a {entity} alone")
+    elif not is_own and (parsed.verb == "delete" or (parsed.noun in server.entered and is_named)):
+        yield facts.evidence("verb", parsed.verb, -0.1, f"it is not about a {entity} alone")
         yield facts.evidence("verb", "update", 0.75, f"it changes a {entity}")
 
 

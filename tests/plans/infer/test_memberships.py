@@ -20,9 +20,10 @@ async def test_who_joins_or_leaves_is_in_the_list_of_the_record(
     tmp_path: Path, member: str, owner: str, joining: str, leaving: str
 ) -> None:
     listed, member_id, owner_id = f"{member}_ids", f"{member}_id", f"{owner}_id"
+    empty: Json = []
     state: Json = {
         f"{member}s": [{"id": "m1", "name": "Ada"}, {"id": "m2", "name": "Bo"}],
-        f"{owner}s": [{"id": "o1", "title": "First", listed: ["m1"]}, {"id": "o2", "title": "Second", listed: []}],
+        f"{owner}s": [{"id": "o1", "title": "First", listed: ["m1"]}, {"id": "o2", "title": "Second", listed: empty}],
         "badges": [{"id": "b1", member_id: "m1"}],
     }
     tools = [

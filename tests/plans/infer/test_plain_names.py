@@ -160,6 +160,18 @@ def test_a_description_lists_what_a_tool_can_do(about: str, described: str) -> N
     assert verbs == {"create": "create", "list": "list", "get": "get"}
 
 
+def test_adding_one_record_to_another_keeps_the_required_ids() -> None:
+    about = {"type": "string", "enum": ["add", "remove"]}
+    ids = {"epic_id": STRING, "story_id": STRING}
+    plans = domain(
+        tool("create_epic", {"title": STRING}, "title"),
+        tool("create_story", {"title": STRING}, "title"),
+        tool("get_story", {"story_id": STRING}, "story_id"),
+        tool("manage_epic_stories", {"action": about, **ids}, "action", *ids),
+    ).plans
+    assert {plan.key for plan in plans["manage_epic_stories"].choices.values()} == {"story_id"}
+
+
 async def test_ids_have_the_format_of_the_arguments_that_refer_to_them(tmp_path: Path) -> None:
     reference = {"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}
     tools = [tool("add_step", {"content": STRING, "parent_step_id": reference}, "content")]
