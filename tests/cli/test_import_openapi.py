@@ -109,6 +109,16 @@ def test_headers_are_arguments_if_they_are_required_or_prevent_a_repetition(here
     assert [*tool["inputSchema"]["properties"]] == ["id", "Idempotency-Key", "tenant"]
 
 
+@pytest.mark.parametrize("ending", ["logs", "stdout", "readme"])
+@pytest.mark.parametrize("kind", ["string", "integer"])
+def test_a_plain_value_below_a_record_is_no_record(here: Path, ending: str, kind: str) -> None:
+    document = shop([f"/orders/{{id}}/{ending}"], ["Order"])
+    plain: Any = {"description": "x", "content": {"application/json": {"schema": {"type": kind}}}}
+    document["paths"][f"/orders/{{id}}/{ending}"]["get"] = {"operationId": "read", "responses": {"200": plain}}
+    assert main(["import", "openapi", petstore(here, document)]) == 0
+    assert value(here / "Shop.yaml")["sim"] == {"read": {"verb": "none"}}
+
+
 RECORD: Any = {"type": "object", "properties": {"id": {"type": "string"}, "note": {"type": "string"}}}
 
 

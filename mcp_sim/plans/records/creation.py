@@ -43,6 +43,7 @@ from mcp_sim.types.json_schema.shapes import (
     main_type,
     properties,
     property_of,
+    required,
 )
 from mcp_sim.types.json_values import NOWHERE, as_key, in_list, is_key, nest_paths
 from mcp_sim.types.kinds import Invent
@@ -79,6 +80,7 @@ class Creation:
         self.complete_lines = line_completer(entity, domain, self.sets)
         self.move_stock = stock_mover(tool, entity, domain)
         self.known_key, self.update = _key_finder(plan, entity), RecordUpdate(tool, plan, domain)
+        self.assigns_key = _is_key_assigned(tool, plan, entity)
         self.mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
         self.imply, self.complete = implied_links(entity, domain), linked_records(entity, domain)
         self.make, self.divide = record_maker(plan, entity, domain), child_records(entity, domain)
@@ -101,9 +103,11 @@ class Creation:
         existing = None if taken is None else turn.view.get(self.entity.name, taken)
         mode = (None if self.mode_of is None else self.mode_of(turn.call.arguments)) or self.plan.if_exists
         if taken is not None and existing is not None and mode != "replace":
-            if mode == "refuse":
+            if mode != "refuse":
+                return self.update(turn, taken) if mode != "keep" else Effect(taken, existing, ())
+            if not self.assigns_key:
                 return conflict(self.tool, self.entity.name, taken, "already exists")
-            return self.update(turn, taken) if mode != "keep" else Effect(taken, existing, ())
+            taken = None
         key = taken if source is None or taken is not None else key_of_copy(self.entity, source, turn.view)
         key = key if key is not None else next_key(self.entity, self.keys, turn.view, turn.draws)
         effect = self._created(turn, invent, key, values, shaped)
@@ -160,6 +164,17 @@ def _is_completed(given: Json, shaped: Json, stored: Json, schema: Record) -> bo
             if not is_settled:
                 return True
     return False
+
+
+def _is_key_assigned(tool: Tool, plan: Plan, entity: Entity) -> bool:
+    """Whether the server numbers its records: the key is a number, and the argument for it may be left out.
+
+    Such an argument is there because the body of the call is the whole record. A server ignores it.
+    """
+    schema = entity.fields[entity.key].schema if entity.key in entity.fields else {}
+    key = next((path for path, field in plan.sets.items() if field == entity.key), None)
+    is_optional = key is not None and key not in required(expanded(tool.input_schema))
+    return is_optional and not entity.natural and main_type(schema) == "integer"
 
 
 def _is_own(entity: Entity, field: Field) -> bool:

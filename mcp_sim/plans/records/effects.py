@@ -27,7 +27,7 @@ Write: TypeAlias = Callable[[Turn, Invent], "Effect | Observation"]
 _FINAL = terms("states.left_by_restart")
 """States that only a restart leaves."""
 
-_RESTARTS = terms("states.restarting")
+_RESTARTS, _REPEATABLE = terms("states.restarting"), terms("states.repeatable")
 
 
 @dataclass(slots=True)
@@ -65,18 +65,22 @@ def effect_without_record(plan: Plan, domain: Domain) -> Callable[[Turn, Observa
 
 
 def state_check(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | None]:
-    """Compile the check that refuses a transition: the record has the state already, or cannot leave its state."""
+    """Compile the check that refuses a transition: the record has the state already, or cannot leave its state.
+
+    An inferred state may be repeated where servers accept that: what is published is published again.
+    """
     entity = plan.entity or ""
     state = next((value for value in plan.fixed.values() if isinstance(value, str)), "updated")
     verb = {"delete": "deleted", "create": "used"}.get(plan.verb, _state_text(state))
     target = {name: value for name, value in plan.fixed.items() if isinstance(value, str) and name not in plan.how}
     repeats = tool.annotations.get("idempotentHint") is True
+    is_declared = "fixed" not in plan.basis or plan.basis["fixed"].source == "declared"
 
     def check(key: Key, before: Record) -> Observation | None:
         for name, value in target.items():
             there: Json = before.get(name)
             if equal(there, value):
-                if not repeats:
+                if not repeats and (is_declared or snake(value) not in _REPEATABLE):
                     return conflict(tool, entity, key, f"is already {_state_text(value)}", status=there)
             elif isinstance(there, str) and snake(there) in _FINAL and snake(value) not in _RESTARTS:
                 return conflict(tool, entity, key, f"cannot be {verb}: it is {_state_text(there)}", status=there)

@@ -17,7 +17,7 @@ from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, at, items, main_type, required
-from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.lexicon.english import last_word, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.time_formats import parse_time
@@ -105,11 +105,14 @@ def _parent_test(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Turn, Key]
 def _other_names(tool: Tool, plan: Plan, entity: Entity) -> list[str]:
     """Return the fields that an argument may name a record by, besides the key.
 
-    `code` for `code`, `name` for `id_or_name`, or where an `id` is described as "The ID or name of the template".
+    `code` for `code` or `room_code`, `name` for `id_or_name`, or where an `id` is described as "The ID or name of the
+    template".
     """
-    either, described = snake(plan.key or "").split("_or_"), at(expanded(tool.input_schema), plan.key or "")
+    name = snake(plan.key or "")
+    either, described = name.split("_or_"), at(expanded(tool.input_schema), plan.key or "")
     pairs = _EITHER.findall(str(described.get("description", "")))
-    names = {snake(plan.key or ""), *either[1:], *either[:-1], *(word.lower() for pair in pairs for word in pair)}
+    own = {name.removeprefix(f"{noun}_") for noun in (entity.name, last_word(entity.name))}
+    names = {name, *own, *either[1:], *either[:-1], *(word.lower() for pair in pairs for word in pair)}
     return [name for name in entity.fields if name != entity.key and snake(name) in names]
 
 

@@ -48,6 +48,8 @@ def absorbing(answer: Answer, plan: Plan, domain: Domain) -> Answer:
     names, envelope = _names_of(domain), plan.envelope
     place = envelope.rows if envelope.record is None else envelope.record
     own = plan.entity if plan.verb != "delete" else None
+    schema = domain.tools[plan.tool].output_schema or {}
+    component = str(schema.get("$ref", "")).rpartition("/")[2]  # says what the result as a whole is
 
     def absorbed(turn: Turn, invent: Invent) -> Transition:
         transition = answer(turn, invent)
@@ -56,7 +58,7 @@ def absorbing(answer: Answer, plan: Plan, domain: Domain) -> Answer:
             return transition
         rows = value_at(body.value, place) if own and place is not None else None
         claimed = {id(row) for row in (rows, *as_list(rows))}
-        shown = [*_mentions(rows, own or "", names, claimed), *_mentions(body.value, "", names, claimed)]
+        shown = [*_mentions(rows, own or "", names, claimed), *_mentions(body.value, component, names, claimed)]
         changes = _absorbed(turn, transition, shown, invent, domain) if shown else []
         return transition if not changes else replace(transition, absorbed=(*transition.absorbed, *changes))
 

@@ -21,6 +21,7 @@ PARAMETER = re.compile(r"\{([^}]+)\}")
 COMPONENTS = "#/components/schemas/"
 _VERSION = re.compile(r"(?<=.)_v_?\d+$")
 _KEYS = ("id", "uuid", "guid", "key", "_id")
+_PLAIN = frozenset({"string", "number", "integer", "boolean"})
 _LONGEST_FIELD = 400  # a field with a long list of choices would hide the others in the spec
 _DEEPEST_WRAPPER = 2  # `{data: {items: [...]}}`
 
@@ -105,6 +106,16 @@ class Resources:
         noun = noun_of(segments(operation.path))
         is_record = _record(self.document, operation.success, noun) is not None
         return not is_record or _row(self.document, operation.success, noun) is not None
+
+    def shows_owner(self, operation: Operation, parts: Sequence[str]) -> bool:
+        """Whether an operation shows the record above its path: `/carts/{id}/coupons/{code}`, which shows a cart."""
+        shown = _record(self.document, operation.success, noun_of(parts))
+        owners = [self.of(parts[:at]) for at, segment in enumerate(parts[:-1]) if PARAMETER.fullmatch(segment)]
+        return shown is not None and self.by_component.get(shown.component, shown) in owners
+
+    def is_plain(self, operation: Operation) -> bool:
+        """Whether the result of an operation is a plain value, such as the text of a log."""
+        return main_type(_target(self.document, as_object(operation.success))[1]) in _PLAIN
 
     def is_removed_elsewhere(self, parts: Sequence[str], resource: Resource) -> bool:
         """Whether a path inside another record only ends a membership: a shorter one deletes records of the entity."""
@@ -197,18 +208,24 @@ class _Naming:
 
     def __init__(self, entities: Mapping[str, Resource], by_component: Mapping[str, Resource]) -> None:
         self.entities, self.by_component = {**entities}, {**by_component}
-        self._keyed = set[str]()
+        self._keyed, self._paths = set[str](), defaultdict[str, list[str]](list)
 
     def of(self, path: Sequence[str], shown: Resource) -> Resource | None:
         """Return the entity of a record that a path shows. None if the path has no name for it.
 
         `/photos/{uid}/label/{id}`, which shows a photo, is not about photos, since a label's id is not a photo's uid.
+        Nor is it if both have an `id`: it is below the path of photos.
         """
         alike, known = self._alike(noun_of(path), shown), self.by_component.get(shown.component)
+        whole = "/".join(path)
         if known is not None and alike is None and known.entity in self._keyed:
-            return known if known.key == shown.key else None
+            is_below = any(whole.startswith(f"{above}/") for above in self._paths[known.entity])
+            return known if known.key == shown.key and not is_below else None
         known = known or alike
-        return self._new(path, shown) if known is None else self._with_key(known, shown)
+        resource = self._new(path, shown) if known is None else self._with_key(known, shown)
+        if resource is not None:
+            self._paths[resource.entity].append(whole)
+        return resource
 
     def latest(self, resource: Resource) -> Resource:
         """Return an entity with the key that the paths use."""

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 
 from mcp_sim.spec.foreign.openapi import Operation, composing, fields_of
 from mcp_sim.spec.foreign.resources import PARAMETER, Resource, Resources, segments
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
-from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.json_schema.shapes import as_object, main_type, properties, required
 from mcp_sim.types.lexicon.english import noun_of_id, snake, words
 
 _OF_SEVERAL = {"post": ("create", "sets"), "get": ("list", "filters")}
 _NOTHING: Record = {"verb": "none"}
 """What removes no record: `DELETE /photos/{id}/like`, or a segment from `/contacts/{id}/segments/{segment}`."""
+
+_UPSERTS = re.compile(
+    r"(?:\b|_)(?:upsert|(?:create|add)s?[ _]or[ _](?:update|replace|overwrite)|(?:update|replace)s?[ _]or[ _]create)",
+    re.IGNORECASE,
+)
+_IDS = re.compile(r"(body_)?(\w+_)?(ids|uris|keys|uuids)")
 
 _VERBS = {"get": "get", "put": "update", "patch": "update", "delete": "delete"}
 
@@ -42,12 +49,16 @@ def sim_entry(
     parts = segments(operation.path)
     ends_with_key = bool(parts) and PARAMETER.fullmatch(parts[-1]) is not None
     resource = known.of(parts[:-1] if ends_with_key else parts)
+    if _touches_nothing(operation, parts, known, arguments):
+        return _NOTHING
     if resource is None:
-        is_part = operation.method == "delete" and not ends_with_key and known.of(parts[:-2]) is not None
-        return _NOTHING if is_part else None
+        return None
     entity = resource.entity
     if ends_with_key:
-        return _entry_by_key(operation, known, resource, names.get(parts[-1][1:-1]), arguments)
+        key = names.get(parts[-1][1:-1])
+        if key is not None and operation.method == "put" and _creates_too(operation):
+            return _upsert(operation, known, resource, key, names, arguments)
+        return _entry_by_key(operation, known, resource, key, arguments)
     if operation.method not in _OF_SEVERAL:
         return None
     is_single = "/".join(parts) in known.singles
@@ -59,6 +70,47 @@ def sim_entry(
     envelope = known.envelope(operation, resource) if verb == "create" else {}
     roles = _argument_fields(role, parts, known, resource, names, arguments)
     return {"verb": verb, "entity": entity, **roles, **envelope}
+
+
+def _upsert(
+    operation: Operation,
+    known: Resources,
+    resource: Resource,
+    key: str,
+    names: Mapping[str, str],
+    arguments: Mapping[str, Record],
+) -> Record:
+    """Return the `sim` entry of an operation that creates or updates the record of a key."""
+    fields, owned = properties(resource.schema), segments(operation.path)[:-1]
+    sets = {name: name for name in arguments if name in fields and name != resource.key}
+    sets |= {**_owners(owned, known, fields, names), key: resource.key}
+    envelope = known.envelope(operation, resource)
+    return {"verb": "create", "entity": resource.entity, "sets": sets, "if_exists": "update", **envelope}
+
+
+def _touches_nothing(
+    operation: Operation, parts: Sequence[str], known: Resources, arguments: Mapping[str, Record]
+) -> bool:
+    """Whether an operation touches no record: it removes parts or members, or reads a plain value, such as a log.
+
+    Members are what a list of ids names at a path that shows no records: `DELETE /me/albums` beside `/albums/{id}`.
+    """
+    ends_with_key = PARAMETER.fullmatch((parts or [""])[-1]) is not None
+    is_named = known.of(parts[:-1] if ends_with_key else parts) is not None
+    if operation.method == "delete" and not ends_with_key:
+        has_ids = any(_IDS.fullmatch(snake(name)) for name in arguments)
+        are_members = has_ids and "/".join(parts) not in known.at
+        return are_members or (not is_named and known.of(parts[:-2]) is not None)
+    if operation.method == "delete":
+        return not is_named and known.shows_owner(operation, parts)
+    return operation.method == "get" and not ends_with_key and not is_named and known.is_plain(operation)
+
+
+def _creates_too(operation: Operation) -> bool:
+    """Whether a PUT also creates records, by its texts and responses."""
+    texts = [str(operation.definition.get(key, "")) for key in ("operationId", "summary", "description")]
+    is_described = _UPSERTS.search(" ".join(["_".join(words(texts[0])), *texts[1:]])) is not None
+    return is_described or "201" in as_object(operation.definition.get("responses"))
 
 
 def _sent(operation: Operation, known: Resources, resource: Resource, arguments: Mapping[str, Record]) -> Record:
