@@ -33,6 +33,7 @@ Show: TypeAlias = Callable[[Record], Json]
 
 SECRETS = terms("fields.secret")
 """Names of fields that no result shows."""
+_KEY_ENDINGS = terms("arguments.key_ending")
 
 
 def data_renderer(tool: Tool, fill: Fill) -> Render:
@@ -151,10 +152,15 @@ def _missing_value(entity: Entity, name: str, schema: Record, needed: bool) -> C
 
 
 def is_alias_of_key(entity: Entity, name: str) -> bool:
-    """Whether a name means the key under another name: `id` and `order_id` of an order, `code` and `order_code`."""
-    ending = last_word(entity.key)
-    ids = {ending, f"{entity.name}_{ending}", f"{entity.name.rpartition('_')[2]}_{ending}"}
-    return name != entity.key and {snake(name), snake(entity.key)} <= ids
+    """Whether a name means the key under another name: `id` and `order_id` of an order, `code` and `order_code`.
+
+    Where the key has the name of the entity, as tools name it that ask for `telescope: T1`, it is any usual key.
+    """
+    nouns = {entity.name, entity.name.rpartition("_")[2]}
+    is_noun = snake(entity.key) in nouns
+    endings = _KEY_ENDINGS if is_noun else {last_word(entity.key)}
+    ids = {*endings, *(f"{noun}_{ending}" for noun in nouns for ending in endings)}
+    return name != entity.key and snake(name) in ids and (is_noun or snake(entity.key) in ids)
 
 
 def _scalar(entity: Entity, schema: Record) -> Show:

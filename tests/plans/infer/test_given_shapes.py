@@ -224,3 +224,23 @@ async def test_rows_under_a_parent_do_not_take_its_key_as_their_id(tmp_path: Pat
     async with service(tmp_path, state, *tools) as sim, sim.open() as world:
         rows = value(await world.call("list_members", {"squad": "t-1"}))
         assert [(row["name"], row["squad"]) for row in rows] == [("ada", "t-1"), ("bo", "t-1")]
+
+
+@pytest.mark.parametrize("key", ["id", "telescope_id", "code", "name"])
+@pytest.mark.parametrize("wrapper", ["telescopes", "results"])
+async def test_the_keys_of_a_map_are_shown_whatever_a_result_calls_them(tmp_path: Path, key: str, wrapper: str) -> None:
+    row = {"type": "object", "properties": {key: STRING, "mount": STRING}, "required": [key, "mount"]}
+    rows = {"type": "object", "properties": {wrapper: {"type": "array", "items": row}}, "required": [wrapper]}
+    tools = [
+        {**tool("list_telescopes"), "outputSchema": rows},
+        tool("list_bookings", "telescope"),
+        {**tool("get_telescope", "telescope"), "outputSchema": row},
+    ]
+    state = {
+        "telescopes": {"T1": {"mount": "alt-az"}, "T2": {"mount": "equatorial"}},
+        "bookings": [{"booking_id": "b1", "telescope": "T1"}, {"booking_id": "b2", "telescope": "T2"}],
+    }
+    async with service(tmp_path, state, *tools) as simulator, simulator.open() as world:
+        listed = value(await world.call("list_telescopes"))[wrapper]
+        assert listed == [{key: "T1", "mount": "alt-az"}, {key: "T2", "mount": "equatorial"}]
+        assert value(await world.call("get_telescope", {"telescope": "T2"})) == listed[1]
