@@ -42,7 +42,7 @@ _NAMING, _MOVING = terms("verbs.naming"), terms("verbs.moving")
 _SOURCES, _TARGETS = terms("arguments.source"), terms("arguments.target")
 _CHANGE_TIME = re.compile(r"(last_)?(updated|modified|changed|edited)_(at|on|date|time)|(date|time)_(updated|modified)")
 """The time of the last change, which servers write themselves, whatever a caller sends back."""
-_STOCK = terms("fields.stock")
+_STOCK, _FIRST = terms("fields.stock"), terms("arguments.first_value")
 _IDS = frozenset({"id", "uid", "uuid"})
 _NUMBERS = frozenset({"integer", "number"})
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
@@ -265,7 +265,9 @@ def _with_sets(
     sets |= _entered_row(kept, features, known) or _match_fields(kept, known, is_listed=features.enters is not None)
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
         sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
-    sets |= _lines(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "create" else {}
+    if features.verb == "create":
+        sets |= _lines(_split(kept, sets)[1], known, {*sets.values()})
+        sets |= _first_stock(_split(kept, sets)[1], known, {*sets.values()})
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
     sets |= _nearest_fields(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "update" else {}
     pair = named_value(_split(kept, sets)[1], known.entity) if features.verb == "update" else None
@@ -355,6 +357,13 @@ def _changed_number(
                and name != snake(known.key) and (name in shown or not shown)]  # fmt: skip
     numbers = numbers if len(numbers) == 1 else [name for name in numbers if snake(name) in _STOCK]
     return {changes[0]: numbers[0]} if len(changes) == len(numbers) == 1 else {}
+
+
+def _first_stock(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:
+    """Return the only stock that a new record has, for an argument such as `initial_stock` or `opening_balance`."""
+    paths = [path for path in arguments if not _FIRST.isdisjoint(words(last_name(path))[:1])]
+    stocks = [field.name for name, field in known.named.items() if name in _STOCK and field.name not in taken]
+    return {paths[0]: stocks[0]} if len(paths) == len(stocks) == 1 else {}
 
 
 def _written_leaves(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, Record]:

@@ -122,3 +122,21 @@ async def test_a_flag_that_compares_fields_is_a_guess(tmp_path: Path) -> None:
         await answered(world, "create_item", sku="A", stock=1, reorder_level=5)
         assert (await answered(world, "list_items", below_reorder_level=True))["items"]
         assert world.ledger.steps[-1]["guessed"]
+
+
+@pytest.mark.parametrize(
+    ("noun", "argument", "field"),
+    [("item", "initial_stock", "on_hand"), ("account", "opening_balance", "balance"), ("bin", "starting_qty", "stock")],
+)
+async def test_a_new_record_begins_with_the_stock_that_a_call_gives(
+    tmp_path: Path, noun: str, argument: str, field: str
+) -> None:
+    shown = thing(**{f"{noun}_id": TEXT, "name": TEXT, field: WHOLE})
+    tools = [
+        tool(f"create_{noun}", name=TEXT, **{argument: WHOLE}, output=shown),
+        tool(f"get_{noun}", **{f"{noun}_id": TEXT}, output=shown),
+    ]
+    async with simulator(tmp_path, tools, world={"records": {noun: 0}}).open() as world:
+        created = await answered(world, f"create_{noun}", name="Ada", **{argument: 40})
+        assert created == {f"{noun}_id": created[f"{noun}_id"], "name": "Ada", field: 40}
+        assert await answered(world, f"get_{noun}", **{f"{noun}_id": created[f"{noun}_id"]}) == created
