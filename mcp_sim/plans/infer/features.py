@@ -217,12 +217,11 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
         evidence += [] if entity else read_verb(facts, server, single.name)
         verb = choose(evidence, "verb", "unknown")
         entity, item = single.name, UnfoldedArguments(schema)
-        usual: Verb = "update" if verb in {"create", "update"} else "get"
-        evidence = [replace(fact, value=usual) if (fact.attribute, fact.value) == ("verb", verb) else fact
-                    for fact in evidence]  # fmt: skip
-        verb = verb if "verb" in override else usual
+        verb, evidence = _of_singleton(verb, evidence, is_declared="verb" in override)
     else:
         item = unfold_arguments(facts.parsed, verb, entity, schema, override.get("each"))
+    is_held = entity in server.held
+    places = _find_places(facts, verb, entity, is_held=is_held) if value is None else _value_places(facts, *value)
     return ToolFeatures(
         facts.tool,
         facts.parsed,
@@ -230,12 +229,7 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
         entity,
         item.schema,
         facts.output,
-        replace(
-            _find_places(facts, verb, entity, is_held=entity in server.held)
-            if value is None
-            else _value_places(facts, *value),
-            **override.get("envelope", {}),
-        ),
+        replace(places, **override.get("envelope", {})),
         (*supporting(evidence, "verb", verb), *supporting(evidence, "entity", entity)),
         override.get("key") if item.each is None else None,
         single,
@@ -243,6 +237,14 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
         override,
         holder_of_members(facts, server) == entity,
     )
+
+
+def _of_singleton(verb: Verb, evidence: list[Evidence], *, is_declared: bool) -> tuple[Verb, list[Evidence]]:
+    """Return the verb of a tool on a singleton, which is only read or changed, with the evidence for that verb."""
+    usual: Verb = "update" if verb in {"create", "update"} else "get"
+    is_for_verb = [(fact.attribute, fact.value) == ("verb", verb) for fact in evidence]
+    read = [replace(fact, value=usual) if is_for else fact for fact, is_for in zip(evidence, is_for_verb, strict=True)]
+    return verb if is_declared else usual, read
 
 
 def _find_value(facts: ToolFacts, server: ServerFacts) -> tuple[Entity, str] | None:

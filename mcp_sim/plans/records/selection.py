@@ -28,9 +28,6 @@ from mcp_sim.types.plans import Plan
 from mcp_sim.types.time_formats import example_of, parse_time, seconds_of, time_format
 
 Select: TypeAlias = Callable[[Turn], "Page | Observation"]
-Order: TypeAlias = Callable[[Sequence[Row], Json, Json, str], Sequence[Row]]
-"""Takes the rows, what to sort by, the direction, and the searched text. An unknown field sorts nothing."""
-
 _NEWEST, _OLDEST, _RECENT = terms("arguments.newest"), terms("arguments.oldest"), terms("phrases.recent")
 _NEWEST_FIRST = re.compile(
     r"\b(?:most recent|newest|latest) first\b|\b\d+ (?:most recent|newest|latest)\b|\bnewest to oldest\b"
@@ -130,7 +127,7 @@ def _query_digest(arguments: Mapping[str, Json], paging_names: Collection[str]) 
 def selector(tool: Tool, plan: Plan, entity: Entity, *, any_field: bool = False) -> Select:
     """Compile the selection of rows. It returns a page, or a failure if the query is invalid."""
     matching = matching_rows(tool, plan, entity, any_field=any_field)
-    order, paged = ordering(tool, plan, entity), pager(tool, plan)
+    order, paged = Ordering(tool, plan, entity), pager(tool, plan)
     sort, direction = argument(plan.paging.sort or ""), argument(plan.paging.order or "")
     query, parse_terms = query_argument(plan), term_parser(entity)
     deadline = find_deadline(tool.name, plan, entity)
@@ -191,41 +188,51 @@ def existence_check(tool: Tool, named: Mapping[str, str], domain: Domain) -> Cal
 # order ----------------------------------------------------------------------------------------------------------------
 
 
-def ordering(tool: Tool, plan: Plan, entity: Entity) -> Order:
-    """Compile the order of a tool's rows."""
-    fields = {snake(name): name for name in entity.fields}
-    created = next((name for name, meaning in _times(entity) if meaning == "created"), None)
-    named = next((fields[name] for name in _NAMES if name in fields), None)
-    newest_first = _NEWEST_FIRST.search(tool.description) or not _RECENT.isdisjoint(words(tool.name))
-    happened = created or next((name for name, meaning in _times(entity) if meaning in {"occurred", "past"}), None)
+class Ordering:
+    """Orders the rows of a tool as a call asks, else as the tool lists them. Unknown fields are ignored."""
 
-    def key_of(field: str) -> Callable[[Any], Any]:
-        schema = entity.fields[field].schema
-        form = time_format(example_of(schema))
-        return _collated if form is None or form.is_sortable else seconds_of(schema)
+    def __init__(self, tool: Tool, plan: Plan, entity: Entity) -> None:
+        times = _times(entity)
+        self.entity, self.paging = entity, plan.paging
+        self.fields = {snake(name): name for name in entity.fields}
+        self.created = next((name for name, meaning in times if meaning == "created"), None)
+        happened = next((name for name, meaning in times if meaning in {"occurred", "past"}), None)
+        self.happened = self.created or happened
+        self.named = next((self.fields[name] for name in _NAMES if name in self.fields), None)
+        self.is_newest_first = _NEWEST_FIRST.search(tool.description) or not _RECENT.isdisjoint(words(tool.name))
 
-    def order(rows: Sequence[Row], asked: Json, direction: Json, text: str) -> Sequence[Row]:
+    def __call__(self, rows: Sequence[Row], asked: Json, direction: Json, text: str) -> Sequence[Row]:
         texts = [text for text in as_list(asked) or [asked] if isinstance(text, str)]  # `status,-title` or a list
         parts = [piece.strip() for text in texts for piece in text.split(",") if piece.strip()]
-        if not parts and newest_first and plan.paging.order is None:
-            return _sorted(rows[::-1], happened, key_of(happened), reverse=True) if happened is not None else rows[::-1]
-        if not parts and plan.paging.sort is None and _is_down(direction):
-            return rows[::-1]
         if not parts:
-            is_ranked = text and named is not None and len(rows) > 1
-            return sorted(rows, key=lambda row: _distance(row[1].get(named or ""), text)) if is_ranked else rows
+            return self._usual(rows, direction, text)
         for piece in reversed(parts):
             name, down = _sort_key(piece)
             plain = snake(name)
-            field = fields.get(plain) or fields.get(f"{plain}_at") or fields.get(f"{plain}_date")
+            field = next((self.fields[at] for at in (plain, f"{plain}_at", f"{plain}_date") if at in self.fields), None)
             if field is None and plain in _NEWEST | _OLDEST:
-                field, down = created, plain in _NEWEST
+                field, down = self.created, plain in _NEWEST
                 rows = rows[::-1] if field is None and down else rows
             if field is not None:
-                rows = _sorted(rows, field, key_of(field), reverse=down or _is_down(direction))
+                rows = self._by(field, rows, down=down or _is_down(direction))
         return rows
 
-    return order
+    def _usual(self, rows: Sequence[Row], direction: Json, text: str) -> Sequence[Row]:
+        """Return the rows as they are listed if no call asks for an order."""
+        if self.is_newest_first and self.paging.order is None:
+            return rows[::-1] if self.happened is None else self._by(self.happened, rows[::-1], down=True)
+        if self.paging.sort is None and _is_down(direction):
+            return rows[::-1]
+        named = self.named
+        if not text or named is None or len(rows) < 2:
+            return rows
+        return sorted(rows, key=lambda row: _distance(row[1].get(named), text))
+
+    def _by(self, field: str, rows: Sequence[Row], *, down: bool) -> Sequence[Row]:
+        schema = self.entity.fields[field].schema
+        form = time_format(example_of(schema))
+        is_plain = form is None or form.is_sortable
+        return _sorted(rows, field, _collated if is_plain else seconds_of(schema), reverse=down)
 
 
 def _times(entity: Entity) -> list[tuple[str, str | None]]:
