@@ -209,6 +209,8 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
     if value is not None:
         reason = f"the given {value[0].name} has its {value[1]}"
         evidence.append(Evidence(facts.tool.id, "entity", value[0].name, _OF_STATE, reason, "state"))
+        if facts.parsed.verb == "unknown":
+            evidence.append(Evidence(facts.tool.id, "verb", "get", _OF_STATE, reason, "state"))
     entity: str = choose(evidence, "entity", "")
     evidence += read_verb(facts, server, entity)
     verb: Verb = choose(evidence, "verb", "unknown")

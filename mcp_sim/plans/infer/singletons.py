@@ -58,7 +58,7 @@ def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity
     only one with fields for all that an update requires.
     """
     is_write = parsed.verb == "update" or parsed.word in _REPLACING
-    if not is_write and (parsed.verb not in {"get", "list"} or required(schema)):
+    if not is_write and (not _reads_all(parsed, schema) or (parsed.verb == "unknown" and parsed.word)):
         return None
     fieldless = parsed.noun[:-1] if parsed.noun[-1:] in _FIELD_WORDS else parsed.noun
     nouns = {"_".join(noun) for noun in (parsed.noun, _strip_facet(parsed.noun), fieldless)}
@@ -81,16 +81,23 @@ def find_single_value(parsed: ParsedName, schema: Record, entities: Iterable[Ent
 
     The noun is that of the field, alone or behind the name of the singleton. None if several singletons have it.
     """
-    if parsed.verb not in {"get", "list"} or required(schema):
+    if not _reads_all(parsed, schema):
         return None
-    values = [
-        (entity, path)
-        for entity in entities
-        if entity.singleton
-        for path, names in _value_names(entity)
-        if not names.isdisjoint({"_".join(parsed.noun), "_".join(_strip_count(parsed.noun))})
-    ]
-    return values[0] if len(values) == 1 else None
+    nouns = [parsed.noun, _strip_count(parsed.noun), _strip_facet(parsed.noun)]
+    if parsed.verb == "unknown" and parsed.word:
+        nouns = [(parsed.word, *parsed.noun)]  # the first word of `till_balance` is not a verb, but part of a noun
+    named = [(entity, *value) for entity in entities if entity.singleton for value in _value_names(entity)]
+    for noun in nouns:
+        values = [(entity, path) for entity, path, names in named if "_".join(noun) in names]
+        if values:
+            return values[0] if len(values) == 1 else None
+    return None
+
+
+def _reads_all(parsed: ParsedName, schema: Record) -> bool:
+    """Whether a tool reads without a key. A name without a known verb may be a noun if the tool takes nothing."""
+    is_noun = parsed.verb == "unknown" and not properties(schema)
+    return is_noun or (parsed.verb in {"get", "list"} and not required(schema))
 
 
 def _value_names(entity: Entity) -> Iterator[tuple[str, frozenset[str]]]:

@@ -244,3 +244,18 @@ async def test_the_keys_of_a_map_are_shown_whatever_a_result_calls_them(tmp_path
         listed = value(await world.call("list_telescopes"))[wrapper]
         assert listed == [{key: "T1", "mount": "alt-az"}, {key: "T2", "mount": "equatorial"}]
         assert value(await world.call("get_telescope", {"telescope": "T2"})) == listed[1]
+
+
+@pytest.mark.parametrize("name", ["till_balance", "visitor_count", "dome_status", "forecast"])
+@pytest.mark.parametrize("output", [None, {"value": {}}])
+async def test_a_tool_without_a_verb_shows_the_given_value_of_its_name(tmp_path: Path, name: str, output: Json) -> None:
+    state = {"till": {"balance": 318.4, "open": True}, "visitor_count": 37, "site": {"dome": "shut"}, "forecast": "dry"}
+    shown = {"till_balance": 318.4, "visitor_count": 37, "dome_status": "shut", "forecast": "dry"}[name]
+    named = tool(name, output=output)
+    others = [tool("list_tickets"), tool("ring_bell"), tool("toggle_dome")]
+    async with service(tmp_path, {**state, "tickets": []}, named, *others) as simulator, simulator.open() as world:
+        answer = value(await world.call(name))
+        assert shown in ([*answer.values()] if isinstance(answer, dict) else [answer])
+        assert not world.ledger.steps[-1]["guessed"]
+        await world.call("ring_bell")
+        assert world.ledger.steps[-1]["guessed"]
