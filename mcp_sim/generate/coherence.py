@@ -28,7 +28,8 @@ def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
     stored = [field for field in entity.fields.values() if field.link is None]
     fields = {without_currency(snake(field.name)): field for field in stored}
     rows = [field for field in fields.values() if is_rows(field.schema)]
-    return (*_pairs(fields), *map(_row_pairs, rows), *_lines(fields), *_amounts(fields), *_times(fields))
+    ordered = [(lower.name, _ordered(lower, upper)) for lower, upper in _bounds(fields)]
+    return (*ordered, *map(_row_bounds, rows), *_lines(fields), *_amounts(fields), *_times(fields))
 
 
 def _amounts(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
@@ -87,29 +88,32 @@ def _computed(field: Field, value: Callable[[Record], Any]) -> Adjustment:
     return adjust
 
 
-def _pairs(fields: Mapping[str, Field]) -> list[tuple[str, Adjustment]]:
-    """Swap pairs of bounds whose lower one is the higher."""
+def _bounds(fields: Mapping[str, Field]) -> list[tuple[Field, Field]]:
+    """Return the pairs of fields of which the first is at most the second."""
     pairs = [(name, f"max{name[3:]}") for name in fields if name.startswith("min")]
     pairs += [(name, f"{name[:-3]}max") for name in fields if name.endswith("_min")]
     pairs += [(f"{name}_available", name) for name in fields] + [(f"available_{name}", name) for name in fields]
-    pairs = [(low, high) for low, high in (*pairs, *load("amounts")["bounds"]) if low in fields and high in fields]
-    return [(fields[low].name, _ordered(fields[low], fields[high])) for low, high in pairs]
+    pairs += load("amounts")["bounds"]
+    return [(fields[low], fields[high]) for low, high in pairs if low in fields and high in fields]
 
 
-def _row_pairs(field: Field) -> tuple[str, Adjustment]:
-    """Swap such pairs in the rows of a list."""
-    pairs = _pairs({snake(name): Field(name, schema) for name, schema in properties(items(field.schema)).items()})
+def _row_bounds(field: Field) -> tuple[str, Adjustment]:
+    """Cap such values in the rows of a list: no more of a line is allocated than ordered."""
+    bounds = _bounds({snake(name): Field(name, schema) for name, schema in properties(items(field.schema)).items()})
 
     def adjust(record: Record) -> None:
-        rows = [dict(as_object(row)) for row in as_list(record.get(field.name))] if pairs else []
-        for row, (_, swap) in product(rows, pairs):
-            swap(row)
+        rows = [dict(as_object(row)) for row in as_list(record.get(field.name))] if bounds else []
+        for row, (lower, upper) in product(rows, bounds):
+            low, high = row.get(lower.name), row.get(upper.name)
+            if isinstance(low, int | float) and isinstance(high, int | float):
+                row[lower.name] = min(low, high)
         record |= {field.name: rows} if rows else {}
 
     return field.name, adjust
 
 
 def _ordered(lower: Field, upper: Field) -> Adjustment:
+    """Swap two values if the lower one is the higher."""
     under, over = validity_test(lower.schema), validity_test(upper.schema)
 
     def adjust(record: Record) -> None:

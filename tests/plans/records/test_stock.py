@@ -140,3 +140,15 @@ async def test_a_new_record_begins_with_the_stock_that_a_call_gives(
         created = await answered(world, f"create_{noun}", name="Ada", **{argument: 40})
         assert created == {f"{noun}_id": created[f"{noun}_id"], "name": "Ada", field: 40}
         assert await answered(world, f"get_{noun}", **{f"{noun}_id": created[f"{noun}_id"]}) == created
+
+
+@pytest.mark.parametrize(("aside", "count"), [("allocated", "quantity"), ("reserved", "quantity")])
+async def test_no_more_of_a_line_is_set_aside_than_ordered(tmp_path: Path, aside: str, count: str) -> None:
+    line = thing(sku=TEXT, unit_price=AMOUNT, line_total=AMOUNT, **{aside: WHOLE, count: WHOLE})
+    order = thing(order_id=TEXT, lines={"type": "array", "items": line}, total=AMOUNT)
+    tools = [tool("get_order", order_id=TEXT, output=order), tool("list_orders", output=rows("orders", order))]
+    async with simulator(tmp_path, tools, world={"records": {"order": 20}}).open() as world:
+        lines = [line for order in (await answered(world, "list_orders"))["orders"] for line in order["lines"]]
+        assert lines
+        assert all(line[aside] <= line[count] <= 20 for line in lines)
+        assert any(line[aside] for line in lines)
