@@ -89,7 +89,7 @@ def _computed(field: Field, value: Callable[[Record], Any]) -> Adjustment:
 
 
 def _bounds(fields: Mapping[str, Field]) -> list[tuple[Field, Field]]:
-    """Return the pairs of fields of which the first is at most the second."""
+    """Return pairs of fields: the first value is at most the second."""
     pairs = [(name, f"max{name[3:]}") for name in fields if name.startswith("min")]
     pairs += [(name, f"{name[:-3]}max") for name in fields if name.endswith("_min")]
     pairs += [(f"{name}_available", name) for name in fields] + [(f"available_{name}", name) for name in fields]

@@ -152,3 +152,24 @@ async def test_no_more_of_a_line_is_set_aside_than_ordered(tmp_path: Path, aside
         assert lines
         assert all(line[aside] <= line[count] <= 20 for line in lines)
         assert any(line[aside] for line in lines)
+
+
+@pytest.mark.parametrize(("act", "state"), [("terminate", "terminated"), ("discontinue", "discontinued")])
+@pytest.mark.parametrize("ending", ["on", "at"])
+async def test_what_ends_for_good_is_stamped_and_only_then(tmp_path: Path, act: str, state: str, ending: str) -> None:
+    states: Json = {"type": "string", "enum": ["active", state]}
+    time: Json = {"type": "string", "format": "date-time" if ending == "at" else "date"}
+    stamp = f"{state}_{ending}"
+    plan = {**thing(plan_id=TEXT, status=states, **{stamp: time}), "required": ["plan_id", "status"]}
+    tools = [
+        tool("create_plan", output=plan),
+        tool("list_plans", output=rows("plans", plan)),
+        tool(f"{act}_plan", plan_id=TEXT, output=plan),
+    ]
+    async with simulator(tmp_path, tools, world={"records": {"plan": 20}}).open() as world:
+        listed = (await answered(world, "list_plans"))["plans"]
+        assert all(row["status"] == state for row in listed if stamp in row)
+        created = await answered(world, "create_plan")
+        ended = await answered(world, f"{act}_plan", plan_id=created["plan_id"])
+        assert ended == {"plan_id": created["plan_id"], "status": state, stamp: ended[stamp]}
+        assert ended[stamp].startswith("2030-01-01")
