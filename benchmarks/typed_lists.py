@@ -7,7 +7,8 @@ shipped tool spec. The calls go through the official TypeScript client, which ch
 with npm into a scratch folder, or kept in the FOLDER of --client.
 
 Arguments are drawn from the inputSchema; those that name records use ids of earlier results where there are any, with
-those of the records to which these belong: the project of a task. A create names its own record anew. What a removal
+those of the records to which these belong: the project of a task. A create names its own record anew, and each call
+has an idempotency key of its own. What a removal
 names is forgotten, with what belongs to it. A refusal is an `isError` result of arguments that
 ajv accepts. Where no result has shown an id yet, one is drawn at
 random, and a server rightly does not know it: `random` counts refusals that name such a value as unknown. All other
@@ -41,6 +42,7 @@ from mcp_sim.types.json_schema.satisfiability import NoInstance
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_schema.validation import RESULT_FORMATS
 from mcp_sim.types.lexicon.english import singular, singular_phrase, snake
+from mcp_sim.types.lexicon.terms import terms
 
 Json = Any
 SDK = "@modelcontextprotocol/sdk@1"
@@ -89,6 +91,7 @@ REMOVES = re.compile(r"(^|.*_)(delete|remove|destroy|cancel|archive|revoke)(_|$)
 PATH_KEY = re.compile(r"(?<=s)(_[a-z0-9]+){0,2}_id$")  # `_job_id` of `get_jobs_jobId`, a name that is made of a path
 OWN = "own "  # before the name of a record whose id has the vendor's name: the `lago_id` of an invoice
 SHARED = 3  # so many kinds of records have an `owner_id`, too, which is no tool's noun
+ONCE = terms("arguments.idempotency.sure")  # a client sends another key with every call
 NEXT = re.compile(r"_(for|by|of|to|from|in|on|with|and)(_|$).*")
 UNKNOWN = re.compile(r"not.found|no such|(does )?not exist|unknown|404", re.IGNORECASE)
 OPENAPI = re.compile(r"""^\s*\{?\s*["']?(openapi|swagger)["']?\s*:""", re.MULTILINE)
@@ -247,6 +250,9 @@ class Arguments:
         if match is None:
             return None
         noun = noun_of(tool)
+        if name in ONCE:
+            self._new += 1
+            return f"once-{self._new}"
         if match[1] and match[1] not in self._nouns and len(self._holders[match[1]]) >= SHARED:
             listed = self._ids.get((f"{OWN}{noun}", singular(name)), [])
             self._taken.update(map(str, chosen := [self._random.choice(listed)] if listed else []))

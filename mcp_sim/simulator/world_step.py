@@ -340,7 +340,7 @@ def _kept(turn: Turn, kept: KeptAnswer) -> Transition:
     if kept.scope == turn.draws.scope:
         return Transition(kept.observation, repeats=kept.index)
     sentence = "409 Conflict: the idempotency key was already used with other arguments"
-    return Transition(turn.tool.failure("key_reused", sentence, status=409, **turn.call.arguments))
+    return Transition(turn.tool.failure("key_reused", sentence, **{**turn.call.arguments, "status": 409}))
 
 
 def _with_result(transition: Transition, repair: Callable[[Json], Json]) -> Transition:

@@ -28,6 +28,17 @@ def test_lists_of_every_shape_are_read(here: Path) -> None:
     assert value(here / "out" / "Pets_Co.yaml")["instructions"] == "Be kind."
 
 
+@pytest.mark.parametrize("begin", ["", "\ufeff", "\n"])
+@pytest.mark.parametrize("file", ["pets.json", "pets.jsonl"])
+def test_lines_of_json_rpc_have_the_tools_of_all_pages(here: Path, file: str, begin: str) -> None:
+    results = [{"serverInfo": {"name": "x"}}, {"tools": [GET], "nextCursor": "2"}, {"tools": [LIST]}]
+    lines = [json.dumps({"jsonrpc": "2.0", "id": at, "result": result}) for at, result in enumerate(results)]
+    request = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    (here / file).write_text(begin + "\n".join([request, *lines]) + "\n", encoding="utf-8")
+    assert main(["import", "tools", "--name", "pets", file]) == 0
+    assert [tool["name"] for tool in value(here / "pets.tools.json")["tools"]] == [GET["name"], LIST["name"]]
+
+
 def test_the_list_of_dockers_registry_has_arguments_in_place_of_a_schema(here: Path) -> None:
     arguments = [
         {"name": "title", "type": "string", "desc": "The title.", "optional": False},

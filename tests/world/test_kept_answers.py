@@ -60,10 +60,11 @@ async def test_a_key_is_that_of_one_tool_and_one_caller(tmp_path: Path) -> None:
         assert world.view.count("charge") == 2
 
 
-async def test_other_arguments_under_a_known_key_are_a_conflict(tmp_path: Path) -> None:
+@pytest.mark.parametrize("others", [{}, {"status": "paid"}, {"kind": "card", "message": "Thanks", "key": "k"}])
+async def test_other_arguments_under_a_known_key_are_a_conflict(tmp_path: Path, others: Json) -> None:
     async with charges(tmp_path).open() as world:
         await world.call("create_charge", FIVE)
-        shown = message(await world.call("create_charge", SIX))
+        shown = message(await world.call("create_charge", {**SIX, **others}))
         assert shown == "409 Conflict: the idempotency key was already used with other arguments"
         assert world.view.count("charge") == 1
 

@@ -18,7 +18,7 @@ _KEPT = ("version", "title", "description", "instructions")
 
 @importers.register("tools")
 class Tools(Importer):
-    """Read files with a tools/list result: `{"tools": [...]}`, the list alone, or the response of a JSON-RPC server.
+    """Read files with a tools/list result: `{"tools": [...]}`, the list alone, or responses of a JSON-RPC server.
 
     The keys `name` or `server`, `version`, `title`, `description` and `instructions` beside the list are kept. The
     `tools.json` of Docker's registry is read, too: its arguments become an inputSchema.
@@ -35,7 +35,7 @@ class Tools(Importer):
         return [self._server(Path(source)) for source in self.sources]
 
     def _server(self, path: Path) -> Imported:
-        value = read_value(path)
+        value = _listed(read_value(path))
         if hint := import_hint(value):
             raise UsageError(f"{path}: {hint}")
         body = as_object(as_object(value).get("result")) or as_object(value)
@@ -51,6 +51,14 @@ class Tools(Importer):
         )
         tools = [_with_schema(tool) for tool in as_list(value) or as_list(body.get("tools"))]
         return Imported(file_name(self.name or declared or stem), tools, spec, doubts)
+
+
+def _listed(value: Json) -> Json:
+    """Return the tools of all responses if a value is a list of JSON-RPC messages: pages, or lines of a session."""
+    messages = [as_object(message) for message in as_list(value)]
+    if not messages or not all("jsonrpc" in message for message in messages):
+        return value
+    return {"tools": [tool for message in messages for tool in as_list(as_object(message.get("result")).get("tools"))]}
 
 
 def _with_schema(tool: Json) -> Json:
