@@ -167,14 +167,15 @@ def _is_completed(given: Json, shaped: Json, stored: Json, schema: Record) -> bo
 
 
 def _is_key_assigned(tool: Tool, plan: Plan, entity: Entity) -> bool:
-    """Whether the server numbers its records: the key is a number, and the argument for it may be left out.
+    """Whether the server issues the keys: they are numbers or UUIDs, and the argument for them may be left out.
 
     Such an argument is there because the body of the call is the whole record. A server ignores it.
     """
     schema = entity.fields[entity.key].schema if entity.key in entity.fields else {}
     key = next((path for path, field in plan.sets.items() if field == entity.key), None)
     is_optional = key is not None and key not in required(expanded(tool.input_schema))
-    return is_optional and not entity.natural and main_type(schema) == "integer"
+    is_issued = main_type(schema) == "integer" or schema.get("format") == "uuid"
+    return is_optional and not entity.natural and is_issued
 
 
 def _is_own(entity: Entity, field: Field) -> bool:

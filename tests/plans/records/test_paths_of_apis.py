@@ -58,8 +58,11 @@ async def served(tmp_path: Path, document: Json) -> AsyncGenerator[Any]:
         yield world
 
 
-async def test_a_server_that_numbers_its_records_ignores_a_number_that_is_taken(tmp_path: Path) -> None:
-    async with served(tmp_path, fleet()) as world:
+@pytest.mark.parametrize("key", [NUMBER, {"type": "string", "format": "uuid"}])
+async def test_a_server_that_issues_the_keys_ignores_one_that_is_taken(tmp_path: Path, key: Json) -> None:
+    document = fleet(Boat={**BOAT, "properties": {**BOAT["properties"], "id": key}})
+    document["paths"]["/boats/{boat_id}"] |= parameters("boat_id", kind=key)
+    async with served(tmp_path, document) as world:
         first = value(await world.call("createBoat", {"name": "Tern"}))
         second = value(await world.call("createBoat", {"id": first["id"], "name": "Gull"}))
         assert (second["name"], second["id"] == first["id"]) == ("Gull", False)
