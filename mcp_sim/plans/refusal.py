@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from typing import cast
 
-from mcp_sim.types import Json, Key, Observation, Record, Tool, View
+from mcp_sim.types import Json, Key, Observation, Record, Tool, ToolResult, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_values import as_text, encode
@@ -88,5 +89,8 @@ def invalid(tool: Tool, argument: str | None, value: Json, sentence: str) -> Obs
 def sentence_of(failure: Observation) -> str:
     """Return the message of a failure, as part of another result."""
     body = failure.body
-    value: Json = getattr(body, "value", None) if not hasattr(body, "message") else getattr(body, "message", "")
-    return as_text(value)
+    value: Json = body.data if isinstance(body, ToolResult) else getattr(body, "message", "")
+    texts = (
+        [text for text in cast("Record", value).values() if isinstance(text, str)] if isinstance(value, dict) else []
+    )
+    return as_text(texts[0] if texts else value)

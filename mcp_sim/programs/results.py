@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
-from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, TypeAlias, TypeGuard, cast
@@ -16,6 +15,7 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.json_values import as_text, encode, is_key, well_formed
 from mcp_sim.types.surface import RESOURCE_NOT_FOUND
+from mcp_sim.types.tools import WRAPPER, in_blocks
 
 Contents: TypeAlias = Record | RpcError | None
 """The contents of a resource: its text or blob, with the MIME type that they have by themselves; or an error."""
@@ -31,9 +31,6 @@ _BLOCKS: Mapping[Any, Mapping[str, type]] = {
     "resource": {"resource": dict},
 }
 """The content blocks of MCP, and what each of them must have."""
-
-_WRAPPER = "result"
-"""The only property of an outputSchema that MCP servers wrap around a value that is not an object."""
 
 
 @frozen
@@ -139,7 +136,7 @@ def _of_parts(result: Result, tool: Tool) -> ToolResult:
     if schema is not None and not result.is_error:
         wrapped: Json = value if _is_object(value) else _wrapped(value, schema)
         if result.text is None and result.blocks is None:
-            return _as_shown(wrapped, value, tool)
+            return tool.shown(ToolResult(wrapped))
         value = wrapped
     blocks = None if result.blocks is None else tuple(plain(result.blocks))
     return ToolResult(value, "structured", result.is_error, result.text, blocks)
@@ -156,53 +153,15 @@ def _body(value: Any, tool: Tool, *, is_error: bool) -> ToolResult:
         return ToolResult(value, "json", is_error)
     if tool.output_schema is None:
         result = ToolResult(value, "json")
-        return _in_blocks(result, value) if _is_of_sdk(tool) else result
-    return _as_shown(_wrapped(value, tool.output_schema), value, tool)
-
-
-def _as_shown(structured: Json, value: Json, tool: Tool) -> ToolResult:
-    """Return a structured result whose content shows a value as the framework does in which the server is written.
-
-    FastMCP shows what it wraps, also if the value has the wrapper.
-    """
-    bare: Json = value[_WRAPPER] if _is_object(value) and [*value] == [_WRAPPER] else value
-    if _is_of_sdk(tool):
-        return _in_blocks(ToolResult(structured), bare)
-    if isinstance(bare, str) or not (tool.output_schema or {}).get("x-fastmcp-wrap-result"):
-        return ToolResult(structured)
-    return ToolResult(structured, blocks=()) if bare is None else ToolResult(structured, text=encode(bare).decode())
-
-
-def _is_of_sdk(tool: Tool) -> bool:
-    """Whether a tool is a function that the Python SDK has described."""
-    title = str(tool.input_schema.get("title", ""))
-    # The SDK names the model of a function `get_taskArguments`; other generators begin with a capital letter.
-    return title.endswith("Arguments") and not title[0].isupper()
-
-
-def _in_blocks(result: ToolResult, value: Json) -> ToolResult:
-    """Return a result that shows a value as the Python SDK does: with indented JSON, and a block for each item."""
-    if isinstance(value, str):
-        return result
-    blocks = tuple(_blocks(value))
-    return replace(result, text=blocks[0]["text"]) if _is_object(value) else replace(result, blocks=blocks)
-
-
-def _blocks(value: Json) -> Iterator[Record]:
-    """Yield the blocks in which the Python SDK shows a value. Lists within lists have no blocks of their own."""
-    if isinstance(value, list):
-        for item in cast("list[Json]", value):
-            yield from _blocks(item)
-    elif value is not None:
-        text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
-        yield {"type": "text", "text": text}
+        return in_blocks(result, value) if tool.is_of_sdk else result
+    return tool.shown(ToolResult(_wrapped(value, tool.output_schema)))
 
 
 def _wrapped(value: Json, schema: Record) -> Json:
     """Return a value in the object that the outputSchema wraps around it, if it does."""
-    is_wrapped = _is_object(value) and _WRAPPER in value
-    wrapped: Record = {_WRAPPER: value}
-    return value if is_wrapped or [*properties(expanded(schema))] != [_WRAPPER] else wrapped
+    is_wrapped = _is_object(value) and WRAPPER in value
+    wrapped: Record = {WRAPPER: value}
+    return value if is_wrapped or [*properties(expanded(schema))] != [WRAPPER] else wrapped
 
 
 def _is_object(value: Json) -> TypeGuard[Record]:

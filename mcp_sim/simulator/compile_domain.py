@@ -16,7 +16,7 @@ from mcp_sim.plans.infer import Inferred
 from mcp_sim.plans.infer.given_state import Path
 from mcp_sim.plans.infer.idempotency import find_idempotency, nouns_of
 from mcp_sim.plans.records.accepted_keys import containers_of
-from mcp_sim.plans.rendering.described_results import answers_in_prose, is_for_people
+from mcp_sim.plans.rendering.described_results import are_flagged, worded_tools
 from mcp_sim.simulator.check_results import check_schemas, check_templates
 from mcp_sim.simulator.inferred_tools import ServerEvidence, infer_functions, infer_planned
 from mcp_sim.simulator.program_plans import Programmed, plan_functions
@@ -26,7 +26,7 @@ from mcp_sim.spec.overrides import check_how, rename_entities_in_plan, renamed
 from mcp_sim.spec.parts.scenario import EVERY, WorldPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec
-from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types import Json, Record, Tool, render_plain_failure
 from mcp_sim.types.argument_descriptions import describe_arguments, resolve_wrapper, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
@@ -35,6 +35,7 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import is_key
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import Program, ProgramFunction
+from mcp_sim.types.result_schemas import usual_failures
 from mcp_sim.types.scenario import GivenRecords
 from mcp_sim.types.time_formats import time_example, time_format
 
@@ -136,12 +137,20 @@ def _with_libraries(spec: Spec, state: Json) -> Spec:
 
 
 def _with_text_form(spec: Spec) -> Spec:
-    """Return a spec with the form of results that no tool declares: one decision for the whole server."""
-    prose = spec.text == "prose" or (spec.text is None and answers_in_prose([*spec.tools.values()], spec.examples))
-    worded = {
-        name for name, tool in spec.tools.items() if prose or (spec.text is None and is_for_people(tool.description))
-    }
-    return replace(spec, tools={name: replace(tool, prose=name in worded) for name, tool in spec.tools.items()})
+    """Return a spec with the form of results that no tool declares. A program words its failures itself."""
+    worded = {*spec.tools} if spec.text == "prose" else set[str]()
+    if spec.text is None:
+        worded = worded_tools(spec.tools, spec.examples)
+    flagged = not spec.examples and spec.program is None and are_flagged(spec.tools.values())
+    formed = {name: replace(tool, prose=name in worded, flagged=flagged) for name, tool in spec.tools.items()}
+    if spec.program is None:
+        formed = {name: _with_usual_failures(tool) for name, tool in formed.items()}
+    return replace(spec, tools=formed)
+
+
+def _with_usual_failures(tool: Tool) -> Tool:
+    is_plain = tool.render_failure is render_plain_failure
+    return replace(tool, render_failure=usual_failures(tool)) if is_plain else tool
 
 
 def _programs(specs: Mapping[str, Spec], world: WorldPart) -> Iterator[Program]:

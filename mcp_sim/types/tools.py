@@ -12,6 +12,9 @@ from typing import Any, Final, Literal, Protocol, cast
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import Json, Record, encode, indented
 
+WRAPPER: Final = "result"
+"""The only property of an outputSchema that MCP servers wrap around a value that is not an object."""
+
 FASTMCP_META: Final = frozenset({"fastmcp", "_fastmcp"})
 """Keys in the `_meta` of tools by which versions of FastMCP mark them."""
 
@@ -306,6 +309,8 @@ class Tool:
     render_failure: FailureRenderer = render_plain_failure
     prose: bool = False
     """Whether results whose form nothing declares are worded in sentences, and not JSON text."""
+    flagged: bool = False
+    """Whether such results begin with a flag of success, also those of failures."""
 
     @property
     def name(self) -> str:
@@ -338,10 +343,32 @@ class Tool:
         if isinstance(value, str):
             return Observation(ToolResult(value, form="text"))
         if self.output_schema is not None:
-            return Observation(ToolResult(value))
+            return Observation(self.shown(ToolResult(value)))
         meta = self.definition.get("_meta")
         is_fastmcp = isinstance(meta, dict) and not FASTMCP_META.isdisjoint(cast("Record", meta))
-        return Observation(ToolResult(value, "json", is_indented=not is_fastmcp))
+        result = ToolResult(value, "json", is_indented=not is_fastmcp)
+        return Observation(in_blocks(result, value) if isinstance(value, list) and self.is_of_sdk else result)
+
+    def shown(self, result: ToolResult) -> ToolResult:
+        """Return a structured result whose content shows its value as the framework does that the server is written in.
+
+        FastMCP shows what it wraps, also if the value has the wrapper.
+        """
+        value: Json = result.value
+        whole = cast("Record", value) if isinstance(value, dict) else {}
+        bare: Json = whole[WRAPPER] if [*whole] == [WRAPPER] else cast("Json", value)
+        if self.is_of_sdk:
+            return in_blocks(result, bare)
+        if isinstance(bare, str) or not (self.output_schema or {}).get("x-fastmcp-wrap-result"):
+            return result
+        return replace(result, blocks=()) if bare in (None, []) else replace(result, text=encode(bare).decode())
+
+    @property
+    def is_of_sdk(self) -> bool:
+        """Whether it is a function that the Python SDK has described."""
+        title = str(self.input_schema.get("title", ""))
+        # The SDK names the model of a function `get_taskArguments`; other generators begin with a capital letter.
+        return title.endswith("Arguments") and not title[0].isupper()
 
     def failure(self, kind: str, message: str, /, **slots: Json) -> Observation:
         """Return an error observation in this tool's own style.
@@ -350,6 +377,24 @@ class Tool:
         from `slots`. Without one, the agent reads `message`.
         """
         return self.render_failure(kind, message, slots)
+
+
+def in_blocks(result: ToolResult, value: Json) -> ToolResult:
+    """Return a result that shows a value as the Python SDK does: with indented JSON, and a block for each item."""
+    if isinstance(value, str):
+        return result
+    blocks = tuple(_blocks(value))
+    return replace(result, text=blocks[0]["text"]) if isinstance(value, dict) else replace(result, blocks=blocks)
+
+
+def _blocks(value: Json) -> Iterator[Record]:
+    """Yield the blocks in which the Python SDK shows a value. Lists within lists have no blocks of their own."""
+    if isinstance(value, list):
+        for item in cast("list[Json]", value):
+            yield from _blocks(item)
+    elif value is not None:
+        text: Any = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+        yield {"type": "text", "text": text}
 
 
 def in_reach(globs: tuple[str, ...], tool: Tool) -> bool:

@@ -282,7 +282,15 @@ def _find_places(facts: ToolFacts, verb: Verb, entity: str, *, is_held: bool) ->
         )
         return Envelope(total=total if facts.output else "count", text=facts.text)
     is_bare = is_held and not is_paged(facts.input) and (facts.tool.output_schema is None or facts.text is not None)
-    return find_envelope(verb, entity, facts.output, bare=is_bare, limited=is_limited(facts.input), text=facts.text)
+    return find_envelope(
+        verb,
+        entity,
+        facts.output,
+        bare=is_bare,
+        limited=is_limited(facts.input),
+        flagged=facts.tool.flagged,
+        text=facts.text,
+    )
 
 
 def _find_singleton(facts: ToolFacts, declared: Mapping[str, Entity]) -> Entity | None:

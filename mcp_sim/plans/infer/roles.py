@@ -374,11 +374,17 @@ def _written_leaves(arguments: Mapping[str, Record], features: ToolFeatures, kno
 
 
 def _is_new_key(features: ToolFeatures, key: str | None, score: int) -> bool:
-    """Whether an argument of a create is the key of the new record: a required `<entity>_id`."""
+    """Whether an argument of a create is the key of the new record: a required `<entity>_id`.
+
+    An optional one that begins with the entity replaces the id that the server would make.
+    """
     if features.is_upsert:
         return score > 1
-    is_id = key is not None and snake(key).endswith("id") and key in required(features.input)
-    return is_id and score > 2 and features.parsed.word in _NAMING
+    if key is None or score < 3 or not snake(key).endswith("id"):
+        return False
+    if key in required(features.input):
+        return features.parsed.word in _NAMING
+    return snake(key) == f"{features.entity}_id"
 
 
 def _match_fields(leaves: Mapping[str, Record], known: KnownFields, *, is_listed: bool) -> dict[str, str]:

@@ -14,7 +14,7 @@ from mcp_sim.plans.infer.verbs import QUALIFIERS, STATES, TRANSITIONS, VERBS_OF_
 from mcp_sim.types import Json, Record
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import constants, is_open, items, main_type, properties
 from mcp_sim.types.lexicon.english import participle, snake, words
 from mcp_sim.types.lexicon.terms import groups, ordered, table, terms
 from mcp_sim.types.plans import How, Plan
@@ -58,7 +58,14 @@ def _states_of_verbs(
 
 
 def _are_fields_shown(feature_list: Sequence[ToolFeatures]) -> bool:
-    return any(properties(features.output) or items(features.output) for features in feature_list)
+    return any(_shows_fields(features.output) for features in feature_list)
+
+
+def _shows_fields(schema: Record) -> bool:
+    """Whether a result schema shows fields, rather than a text, a mapping or a list of mappings in a wrapper."""
+    parts = [*properties(schema).values()]
+    inner = parts[0] if len(parts) == 1 else schema
+    return main_type(inner) in {"object", "array"} and not is_open(inner) and not is_open(items(inner))
 
 
 def find_creation_time(feature_list: Sequence[ToolFeatures], fields: Collection[str]) -> dict[str, Field]:

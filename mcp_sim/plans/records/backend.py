@@ -18,7 +18,7 @@ from mcp_sim.plans.records.results import reports_failures, result_renderer
 from mcp_sim.plans.records.selection import Page, Select, parent_check, selector
 from mcp_sim.plans.records.updates import updating
 from mcp_sim.plans.refusal import choices_text, invalid, not_found, noun, sentence_of
-from mcp_sim.types import Json, Observation, Tool, Transition, Turn
+from mcp_sim.types import Json, Observation, Record, Tool, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Inside
 from mcp_sim.types.json_schema.expansion import expanded
@@ -220,7 +220,8 @@ def _nothing_left(tool: Tool, entity: str) -> Observation:
     sentence, place = f"No {noun(entity)} is left", text_place(tool)
     if tool.output_schema is not None and place is None and not is_open(result_schema(tool)):
         return tool.failure("not_found", sentence, entity=entity)
-    value: Json = sentence if tool.prose else {last_word(entity): None, "message": sentence}
+    flag: Record = {"success": True} if tool.flagged else {}
+    value: Json = sentence if tool.prose else {**flag, last_word(entity): None, "message": sentence}
     return tool.success(value, place)
 
 

@@ -256,12 +256,16 @@ def example_of(tool: Tool, domain: Domain) -> Json:
 
 def _plain_schema(plan: Plan) -> Record:
     envelope = plan.envelope
+    parts: Record = {} if envelope.success is None else {envelope.success: {"type": "boolean"}}
     if plan.verb == "delete" and envelope.key and envelope.success:
-        return {"type": "object", "properties": {envelope.success: {"type": "boolean"}, envelope.key: {}}}
+        return {"type": "object", "properties": {**parts, envelope.key: {}}}
     rows: Record = {"type": "array", "items": {"type": "object"}}
     if envelope.rows == "":
         return rows
-    parts: Record = {} if envelope.rows is None else {envelope.rows: rows}
+    if envelope.rows is not None:
+        parts[envelope.rows] = rows
+    if envelope.record:
+        parts[envelope.record] = {"type": "object"}
     if envelope.total is not None:
         parts[envelope.total] = {"type": "integer"}
     if plan.paging.cursor and envelope.cursor is not None:

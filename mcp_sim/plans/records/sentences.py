@@ -112,6 +112,11 @@ def _listed(facts: Facts, entity: Entity, show: Callable[[Record], Record]) -> s
 def _row(key: Json, record: Record, entity: Entity) -> str:
     name = name_field(entity)
     head = f"- {key}: {record[name]}" if name is not None and isinstance(record.get(name), str) else f"- {key}"
-    rest = [f"{snake(field).replace('_', ' ')}: {written(value)}" for field, value in record.items()
-            if field not in {name, entity.key} and value is not None]  # fmt: skip
-    return f"{head} ({', '.join(rest)})" if rest else head
+    others = ((field, value) for field, value in record.items() if field not in {name, entity.key})
+    rest = [_cell(field, value) for field, value in others if value is not None and value != ""]
+    return " | ".join([head, *rest])
+
+
+def _cell(field: str, value: Json) -> str:
+    """Return a value in a row. Four of five recorded servers show rows without the names of fields."""
+    return f"{snake(field).replace('_', ' ')}: {written(value)}" if isinstance(value, bool) else written(value)

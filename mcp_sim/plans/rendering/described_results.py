@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Example
-from mcp_sim.types.result_schemas import mentions_data
+from mcp_sim.types.json_schema.shapes import is_open
+from mcp_sim.types.result_schemas import declares_data, mentions_data, text_place
 
 _FOR_PEOPLE = r"\b(?:human[- ]readable|markdown|formatted (?:string|text|list|output)|plain text|as text)\b"
 _PROSE = (
@@ -32,6 +33,32 @@ def is_prose(description: str) -> bool:
 def is_for_people(description: str) -> bool:
     """Whether a tool renders something for people, whatever the other tools of its server do."""
     return re.search(_FOR_PEOPLE, description, re.IGNORECASE) is not None and not mentions_data(description)
+
+
+def worded_tools(tools: Mapping[str, Tool], examples: Iterable[Example]) -> set[str]:
+    """Return the names of the tools that answer in sentences where nothing declares the form of their results.
+
+    This is one decision for the whole server, except for tools that render something for people, and for those that
+    declare a text where others declare data: an author who returns data returns it as it is.
+    """
+    if answers_in_prose([*tools.values()], examples):
+        return {*tools}
+    are_typed = any(map(declares_data, tools.values()))
+    return {
+        name
+        for name, tool in tools.items()
+        if is_for_people(tool.description)
+        or (are_typed and text_place(tool) is not None and not mentions_data(tool.description))
+    }
+
+
+def are_flagged(tools: Collection[Tool]) -> bool:
+    """Whether results begin with a flag of success: if all tools of a server declare any mapping, also those that list.
+
+    So do five of seven such servers. Where lists are returned as they are, there is no place for a flag, and tools
+    raise what fails.
+    """
+    return len(tools) > 1 and all(tool.output_schema is not None and is_open(tool.output_schema) for tool in tools)
 
 
 def answers_in_prose(tools: Sequence[Tool], examples: Iterable[Example]) -> bool:

@@ -79,6 +79,9 @@ class SchemaOnly(Backend):
         place = text_place(tool)
         if schema is None or place in MESSAGE_NAMES or _shows_nothing(schema):
             return _promised(tool, place, domain)
+        wrapper = _open_place(schema)
+        if wrapper is not None:
+            return _promised(tool, None, domain, wrapper)
         make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
         echo = _echoing({name: subschema for name, subschema in properties(schema).items() if name in asked})
         repeat = _with_given_facts(schema, domain)
@@ -127,28 +130,44 @@ def _named_entities(tool: Tool, domain: Domain) -> dict[str, str]:
     }
 
 
-def _promised(tool: Tool, place: str | None, domain: Domain) -> Answer:
-    """Return the answer of a tool that declares no result: data if its name or description promises some."""
+def _promised(tool: Tool, place: str | None, domain: Domain, wrapper: str | None = None) -> Answer:
+    """Return the answer of a tool that declares no result: data if its name or description promises some.
+
+    The data is the text of the property `place`, or the property `wrapper`.
+    """
     described = described_sum(tool, {}, domain)
     digest = described or digest_of(tool, domain)
     is_data = place is None and tool.output_schema is not None
     is_text = not is_data and (tool.prose or (place or "result") not in TEXT_NAMES)
-    show = as_sentences if is_text else dict[str, Json]
+
+    def show(value: Record) -> Observation:
+        shown = as_sentences(value) if is_text else {"success": True, **value} if tool.flagged else value
+        return tool.success(shown if wrapper is None else {wrapper: shown}, place)
+
     if digest is not None:
         counts_guesses = rests_on_guesses(tool, domain)
         return lambda turn, _invent: Transition(
-            tool.success(show(digest(turn)), place), guessed=described is not None or counts_guesses(turn)
+            show(digest(turn)), guessed=described is not None or counts_guesses(turn)
         )
     result = plausible_result(tool)
-    if result is None:
-        confirm = (acknowledgement if is_text else acknowledged_data)(tool.name, tool.description)
+    if result is not None:
+        return lambda turn, _invent: Transition(show(result(turn)), guessed=True)
+    if is_text:
+        confirm = acknowledgement(tool.name, tool.description)
         return lambda turn, _invent: Transition(tool.success(confirm(turn.call.arguments), place))
-    return lambda turn, _invent: Transition(tool.success(show(result(turn)), place), guessed=True)
+    data = acknowledged_data(tool.name, tool.description)
+    return lambda turn, _invent: Transition(show(data(turn.call.arguments)))
 
 
 def _shows_nothing(schema: Record) -> bool:
     """Whether a schema declares an object and none of its properties, as frameworks do for any mapping."""
     return main_type(schema) == "object" and is_open(schema) and not required(schema) and not map_of(schema)
+
+
+def _open_place(schema: Record) -> str | None:
+    """Return the only property of a schema if it shows nothing: frameworks wrap a mapping that may be null."""
+    parts = [*properties(schema).items()]
+    return parts[0][0] if len(parts) == 1 and _shows_nothing(parts[0][1]) else None
 
 
 def _schema(tool: Tool, domain: Domain) -> Record | None:

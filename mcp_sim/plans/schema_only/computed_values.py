@@ -20,7 +20,7 @@ from mcp_sim.types.lexicon.english import last_word, words
 Compute = Callable[[Record], float | None]
 """Computes a number from the arguments of a call; None where they do not determine it."""
 
-_EXPRESSIONS = frozenset({"expression", "formula", "equation"})
+_EXPRESSIONS = frozenset({"expression", "expr", "formula", "equation"})
 _ARITHMETIC = re.compile(r"[\d\s.+\-*/%^()×÷−]{1,500}")
 """Neither names nor texts, and short enough that no product grows long. A name would need the server's functions."""
 _SIGNS = str.maketrans({"×": "*", "÷": "/", "−": "-"})

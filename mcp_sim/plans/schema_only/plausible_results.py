@@ -7,7 +7,7 @@ arguments, and its texts mention what was asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice, product
 from typing import TypeAlias, cast
 
@@ -22,6 +22,7 @@ from mcp_sim.plans.acknowledgements import is_repeated, label, verb_place
 from mcp_sim.plans.infer.arguments import QUERIES
 from mcp_sim.plans.infer.names import last_segment
 from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, classify_verb, find_described_verb
+from mcp_sim.plans.schema_only.computed_values import computation_of
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
@@ -58,7 +59,7 @@ _LONGEST = 3
 
 def plausible_result(tool: Tool) -> Result | None:
     """Return a function that makes results of a tool, or None if the tool promises no data."""
-    promise = _promise_of(tool)
+    promise, compute = _promise_of(tool), computation_of(tool)
     if promise is None:
         return None
     makers = {name: value_maker(tool.name, name, schema) for name, schema in promise.fields.items()}
@@ -74,7 +75,9 @@ def plausible_result(tool: Tool) -> Result | None:
     def result(turn: Turn) -> Record:
         arguments = turn.call.arguments
         about = _About(promise, makers, settle, arguments, main_argument(arguments) or subject, turn)
-        return about.result()
+        shown = about.result()
+        number = compute(arguments) if compute is not None and "result" in shown else None
+        return shown if number is None else {**shown, "result": number}
 
     return result
 
@@ -233,12 +236,16 @@ def _promise_of(tool: Tool) -> _Promise | None:
     kind = kind_of_result(nouns or parts, tool.description)
     usual = verb_fields(verb) or (() if kind else verb_fields(described_verb))
     if usual:
-        return _computed(usual, nouns)
+        return _computed(usual, nouns, {snake(name) for name in properties(tool.input_schema)})
     return _looked_up(verb or described_verb, nouns or parts, kind)
 
 
-def _computed(usual: Sequence[str], nouns: Sequence[str]) -> _Promise:
-    """Return the promise of a verb that computes something. Its result is named after the noun."""
+def _computed(usual: Sequence[str], nouns: Sequence[str], asked: Collection[str]) -> _Promise:
+    """Return the promise of a verb that computes something. Its result is named after the noun, unless that is asked.
+
+    `calculate_expression(expr)` has a `result`.
+    """
+    is_asked = any(name.startswith(noun) or noun.startswith(name) for noun in nouns for name in asked if len(name) > 2)
     kind = schemas_of(kind_fields(nouns))
     match usual:
         case ("results",):
@@ -248,7 +255,11 @@ def _computed(usual: Sequence[str], nouns: Sequence[str]) -> _Promise:
         case ("valid", *_) if kind:
             return _Promise(kind)
         case ("result",):
-            return _Promise(kind, of_each=True) if _is_computable(kind) else _Promise(_named_result(nouns))
+            return (
+                _Promise(kind, of_each=True)
+                if _is_computable(kind)
+                else _Promise(_named_result(() if is_asked else nouns))
+            )
         case _:
             return _Promise(schemas_of(usual))
 
