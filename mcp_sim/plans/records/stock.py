@@ -11,15 +11,14 @@ from mcp_sim.plans.records.updates import Refused, enter_value
 from mcp_sim.types import Change, Json, Record, Tool, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import constants, main_type
-from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.lexicon.english import last_word, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.plans import How
 from mcp_sim.types.views import find_key
 
 _AMOUNTS, _STOCK = terms("arguments.amount"), terms("fields.stock")
 _STOCKING = cast("Mapping[str, How]", table("verbs.stocking"))
-_MOST_WORDS = 3
-"""Longer texts are notes, not kinds of movements."""
+_KINDS, _INTENTIONS = terms("fields.kind_of_movement"), terms("nouns.intentions")
 _NUMBERS = frozenset({"integer", "number"})
 
 
@@ -30,8 +29,8 @@ Move: TypeAlias = Callable[[View, Record], tuple[Record, list[Change]]]
 def stock_mover(tool: Tool, entity: Entity, domain: Domain) -> Move | None:
     """Compile the change of stock that a new record means: `{sku, type: receipt, quantity: 5}` adds 5 `on_hand`.
 
-    The direction is in the name of the tool, or in a value of the record such as its `type`. Without a direction, or if
-    less is there than is taken, nothing changes. None if such a record moves no stock.
+    The direction is in the name of the tool, or in the `type` of the record or a field alike. Without a direction, or
+    if less is there than is taken, nothing changes. None if such a record moves no stock.
     """
     amounts = [name for name in entity.fields if snake(name) in _AMOUNTS]
     named = entities_named(entity.fields, entity, domain)
@@ -42,7 +41,7 @@ def stock_mover(tool: Tool, entity: Entity, domain: Domain) -> Move | None:
         return None
     link, target, stock = targets[0]
     settle = settling(target, domain)
-    kinds, usual = [name for name in entity.fields if name != link], _direction(tool.name)
+    kinds, usual = [name for name in entity.fields if last_word(name) in _KINDS], _direction_of_act(tool.name)
 
     def moved(view: View, values: Record) -> tuple[Record, list[Change]]:
         how: How | None = usual or next(filter(None, (_direction(values.get(name)) for name in kinds)), None)
@@ -70,8 +69,13 @@ def _stocks(entity: Entity) -> list[str]:
     return [name for name, schema in fields.items() if snake(name) in _STOCK and main_type(schema) in _NUMBERS]
 
 
+def _direction_of_act(name: str) -> How | None:
+    """Return the direction that a tool is named after. What is only ordered or requested moves with another call."""
+    is_act = any(word in _STOCKING for word in words(name)[:1])
+    return None if not is_act and singular(last_word(name)) in _INTENTIONS else _direction(name)
+
+
 def _direction(text: Json) -> How | None:
-    """Return whether a word like `receipt` or `sold` adds to a stock or takes from it; None for other texts."""
-    parts = words(text) if isinstance(text, str) else ()
-    hows: set[How] = {_STOCKING[word] for word in parts if word in _STOCKING}
-    return next(iter(hows)) if len(hows) == 1 and len(parts) <= _MOST_WORDS else None
+    """Return whether a word like `receipt` or `outbound` adds to a stock or takes from it; None for other texts."""
+    hows: set[How] = {_STOCKING[word] for word in words(text) if word in _STOCKING} if isinstance(text, str) else set()
+    return next(iter(hows)) if len(hows) == 1 else None

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 
+_LETTERED = r"u\{[0-9A-Fa-f]+\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|c[A-Za-z]|[pP]\{[^}]*\}"
 _TOKEN = re.compile(
+    rf"(?P<escape>\\(?:{_LETTERED}|k<\w+>|.))"
     r"""
-    (?P<escape>\\(?:u\{[0-9A-Fa-f]+\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|c[A-Za-z]|[pP]\{[^}]*\}|k<\w+>|.))
     |(?P<set>\[\^?(?:\\.|[^\]\\])*\])
     |(?P<group>\(\?(?:P?<(?=[A-Za-z_])|<[=!]|[:=!])?)
     |(?P<quantifier>[*+?]|\{\d+(?:,\d*)?\})(?P<suffix>[+?]?)
@@ -18,7 +19,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_IN_SET = re.compile(r"\\(?:u\{[0-9A-Fa-f]+\}|u[0-9A-Fa-f]{4}|[pP]\{[^}]*\}|.)|-|[^\\-]+", re.DOTALL)
+_IN_SET = re.compile(rf"\\(?:{_LETTERED}|.)|-|[^\\-]+", re.DOTALL)
 _NOT_A_SET = re.compile(r"\[\^?\]$|.*\[:\w+:", re.DOTALL)  # `[]a]`, which means two things, and `[[:alpha:]]`
 _CLASSES = frozenset("dDwWsSpP")
 _ESCAPES = frozenset("^$\\.*+?()[]{}|/dDwWsSbBfnrtv0123456789")

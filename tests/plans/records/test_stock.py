@@ -72,6 +72,30 @@ async def test_a_kind_of_movement_says_whether_it_adds_or_takes(
         assert (await answered(world, f"get_{noun}", **{key: "x"}))[held] == 10
 
 
+@pytest.mark.parametrize(
+    ("act", "status", "note"),
+    [
+        ("create_work_order", "in progress", ""),
+        ("place_order", "out for delivery", ""),
+        ("create_order", "new", "use soon"),
+        ("create_purchase_order", "new", ""),
+        ("create_pick_list", "new", ""),
+        ("create_shipment_request", "new", ""),
+    ],
+)
+async def test_what_is_only_ordered_or_noted_moves_no_stock(tmp_path: Path, act: str, status: str, note: str) -> None:
+    item = thing(sku=TEXT, name=TEXT, stock=WHOLE)
+    tools = [
+        tool("create_product", sku=TEXT, name=TEXT, stock=WHOLE, output=item),
+        tool("get_product", sku=TEXT, output=item),
+        tool(act, sku=TEXT, quantity=WHOLE, status=TEXT, note=TEXT),
+    ]
+    async with simulator(tmp_path, tools, world={"records": {"product": 0}}).open() as world:
+        created = await answered(world, "create_product", sku="A", name="Nut", stock=10)
+        await answered(world, act, sku="A", quantity=4, status=status, note=note)
+        assert await answered(world, "get_product", sku="A") == created
+
+
 @pytest.mark.parametrize(("act", "left"), [("receive_parts", 13), ("use_part", 7), ("sell_part", 7)])
 async def test_what_comes_and_goes_changes_the_stock_of_a_given_record(tmp_path: Path, act: str, left: int) -> None:
     tools = [tool("get_part", part_no=TEXT), tool(act, part_no=TEXT, quantity=WHOLE)]
