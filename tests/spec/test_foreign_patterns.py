@@ -38,7 +38,10 @@ def test_stray_escapes_braces_and_hyphens_are_rewritten(pattern: str, form: str)
     assert to_json_schema({"pattern": pattern}, pytest.fail) == {"pattern": form}
 
 
-@pytest.mark.parametrize("pattern", [r"(?i)^all$", r"(?>a)b", r"a++", r"[[:alpha:]]", r"\h", "a\\", r"[]a]", "[a"])
+@pytest.mark.parametrize(
+    "pattern",
+    [r"(?i)^all$", r"(?>a)b", r"a++", r"[[:alpha:]]", r"\h", "a\\", r"[]a]", "[a", "(?:a", "a)", "*a", r"^\1$"],
+)
 def test_a_pattern_without_such_a_form_is_left_out_and_reported(pattern: str) -> None:
     doubts: list[str] = []
     schema = {"type": "object", "properties": {"code": {"type": "string", "pattern": pattern}}}

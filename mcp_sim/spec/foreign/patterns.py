@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from mcp_sim.types.json_schema.validation import enforceable
+
 _LETTERED = r"u\{[0-9A-Fa-f]+\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|c[A-Za-z]|[pP]\{[^}]*\}"
 _TOKEN = re.compile(
     rf"(?P<escape>\\(?:{_LETTERED}|k<\w+>|.))"
@@ -36,12 +38,11 @@ def for_ecmascript(pattern: str) -> str | None:
 
     Stray escapes (`\\@`) and braces are rewritten, also hyphens at classes (`[\\w-.]`), `\\A`, `\\Z` and `(?P<name>`.
     """
-    if _TOKEN.sub("", pattern):
-        return None  # a backslash at its end, or a set that is not closed
     try:
-        return _TOKEN.sub(_token, pattern)
+        form = _TOKEN.sub(_token, pattern)
     except _Foreign:
         return None
+    return None if enforceable(form) is None else form  # such as a group that is not closed
 
 
 def _token(match: re.Match[str]) -> str:
