@@ -98,7 +98,7 @@ class ResultShape:
 def result_value(transition: Transition) -> Any:
     """Return the JSON value of a successful result, `MISSING` for errors, plain texts and content blocks."""
     body = transition.observation.body
-    if not isinstance(body, ToolResult) or body.is_error or body.form not in ("structured", "json"):
+    if not isinstance(body, ToolResult) or not transition.observation.ok or body.form not in ("structured", "json"):
         return MISSING
     return body.data
 
@@ -126,7 +126,7 @@ def change_prose(change: Callable[[Turn, str], str], otherwise: Apply) -> Apply:
     async def apply(turn: Turn, proceed: Proceed) -> Transition:
         transition = await proceed(turn)
         body = transition.observation.body
-        text = body.prose if isinstance(body, ToolResult) and not body.is_error else None
+        text = body.prose if isinstance(body, ToolResult) and transition.observation.ok else None
         if not isinstance(body, ToolResult) or text is None:
             return await otherwise(turn, partial(_already, transition))
         return with_body(transition, body.with_prose(change(turn, text)))

@@ -220,5 +220,5 @@ def past_of(step: Mapping[str, Any], index: int) -> PastCall:
     if step["entry"] == "event":
         return PastCall(index, "", {}, ok=True, at=at, changes=changes, absorbed=absorbed)
     observation = step["served"] or step["truth"]["observation"]
-    ok = "result" in observation and not observation.get("is_error", False)
+    ok = "result" in observation and not observation.get("is_error", observation.get("is_failure", False))
     return PastCall(index, step["tool"], step["arguments"], ok, at, changes, absorbed)

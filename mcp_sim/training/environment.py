@@ -309,7 +309,7 @@ class Environment:
 
     def _seen(self, call: ToolCall, observation: Observation) -> ToolMessage:
         self.calls += 1
-        return ToolMessage(observation.text, not observation.ok, call.name, call.id)
+        return ToolMessage(observation.text, observation.is_error, call.name, call.id)
 
     def _refused(self, call: ToolCall, problem: str) -> ToolMessage:
         self.calls += 1

@@ -100,7 +100,8 @@ def _observation(template: Template, slots: Mapping[str, Json]) -> Observation:
     value = fill_template(template.value, slots)
     if template.form == "rpc":
         return Observation(RpcError(value["code"], value["message"], value.get("data")))
-    return Observation(ToolResult(value, form=template.form, is_error=not template.is_soft))
+    result = ToolResult(value, form=template.form, is_error=not template.is_soft, is_failure=template.is_soft)
+    return Observation(result)
 
 
 def with_arguments(observation: Observation, arguments: Mapping[str, Json]) -> Observation:

@@ -87,7 +87,7 @@ def usual_failures(tool: Tool) -> FailureRenderer:
     def render(kind: str, message: str, slots: Mapping[str, Json]) -> Observation:
         if kind not in _RETURNED:
             return render_plain_failure(kind, message, slots)
-        return Observation(tool.shown(ToolResult(value(message))))
+        return Observation(tool.shown(ToolResult(value(message), is_failure=True)))
 
     return render
 

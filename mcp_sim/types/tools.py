@@ -40,6 +40,8 @@ class ToolResult:
     """The `_meta` that a real server put into its result."""
     is_indented: bool = False
     """Whether the JSON of the form `json` is indented by 2. A ledger holds the value only."""
+    is_failure: bool = False
+    """Whether it reports a failure without `isError`, as functions do that return what went wrong."""
     _encoded: bytes | None = field(default=None, init=False, repr=False, compare=False)
 
     def with_value(self, value: Json) -> ToolResult:
@@ -269,8 +271,13 @@ class Observation:
 
     @property
     def ok(self) -> bool:
-        """Whether the agent sees a success."""
-        return isinstance(self.body, ToolResult) and not self.body.is_error
+        """Whether it is a success. A result may report a failure without `isError`."""
+        return not self.is_error and not getattr(self.body, "is_failure", False)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the agent's client sees an error."""
+        return not isinstance(self.body, ToolResult) or self.body.is_error
 
     @property
     def text(self) -> str:

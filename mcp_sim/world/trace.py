@@ -191,7 +191,8 @@ def _without_result(observation: Observation) -> Record:
     match body:
         case ToolResult():
             blocks = None if body.blocks is None else list(body.blocks)
-            parts: Record = {"is_error": body.is_error or None, "text": body.text, "blocks": blocks, "meta": body.meta}
+            flags = {name: True for name in ("is_error", "is_failure") if getattr(body, name)}
+            parts: Record = {**flags, "text": body.text, "blocks": blocks, "meta": body.meta}
             rest = {"form": body.form, **{name: value for name, value in parts.items() if value is not None}}
         case RpcError(code, message, data):
             rest["rpc_error"] = {"code": code, "message": message, **({} if data is None else {"data": data})}
@@ -208,7 +209,7 @@ def _without_result(observation: Observation) -> Record:
 
 def _is_plain(observation: Observation, body: ToolResult) -> bool:
     """Whether an observation, like most, is a value in its form and nothing else."""
-    if body.is_error or body.text is not None or body.blocks is not None:
+    if body.is_error or body.is_failure or body.text is not None or body.blocks is not None:
         return False
     return not observation.delay and not observation.notifications
 
@@ -223,7 +224,8 @@ def observation_of(body: Record) -> Observation:
         return Observation(_known(BrokenDelivery, body["broken"]), delay, notifications)
     blocks = None if "blocks" not in body else tuple(body["blocks"])
     is_error, text, meta = body.get("is_error", False), body.get("text"), body.get("meta")
-    result = ToolResult(body["result"], body["form"], is_error, text, blocks, meta)
+    is_failure = body.get("is_failure", False)
+    result = ToolResult(body["result"], body["form"], is_error, text, blocks, meta, is_failure=is_failure)
     return Observation(result, delay, notifications)
 
 

@@ -42,7 +42,7 @@ def texts(observation: Observation) -> list[str]:
 
 def structured(observation: Observation) -> Json:
     assert isinstance(observation.body, ToolResult)
-    assert observation.ok
+    assert not observation.is_error
     return observation.body.value
 
 

@@ -54,7 +54,7 @@ def absorbing(answer: Answer, plan: Plan, domain: Domain) -> Answer:
     def absorbed(turn: Turn, invent: Invent) -> Transition:
         transition = answer(turn, invent)
         body = transition.observation.body
-        if not isinstance(body, ToolResult) or body.is_error:
+        if not isinstance(body, ToolResult) or not transition.observation.ok:
             return transition
         rows = value_at(body.value, place) if own and place is not None else None
         claimed = {id(row) for row in (rows, *as_list(rows))}

@@ -171,7 +171,7 @@ class _Recorded:
             observation = await self._world.call(tool, arguments)
         except (Crash, BadArguments) as error:
             return Reply(None, True, str(error))
-        return Reply(shown_value(observation), not observation.ok, shown_text(observation))
+        return Reply(shown_value(observation), observation.is_error, shown_text(observation))
 
 
 def _shortened(text: str) -> str:

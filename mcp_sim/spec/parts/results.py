@@ -89,7 +89,7 @@ class ErrorPart(Part):
     json_text: Json = Field(default=None, alias="json", description="JSON value, sent as text.")
     structured: dict[str, Json] | None = Field(default=None, description="JSON object, sent as structured content.")
     rpc: _RpcPart | None = Field(default=None, description="JSON-RPC error, sent instead of a result.")
-    soft: bool = Field(default=False, description="true: sent as a successful result, without isError.")
+    soft: bool = Field(default=False, description="true: sent without isError. Verdicts count it as a failure.")
 
     exactly_one = ("text", "json_text", "structured", "rpc")
 

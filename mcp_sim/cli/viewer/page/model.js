@@ -135,7 +135,7 @@ function factsOf(world, entry, at) {
 
 const servedOf = (step) => (step.entry === "call" ? (step.served ?? step.truth?.observation) : undefined);
 
-const failsOf = (observation) => Boolean(observation.is_error || observation.rpc_error || observation.broken);
+const failsOf = (observation) => Boolean(observation.is_error || observation.is_failure || observation.rpc_error || observation.broken);
 
 // Whether the agent saw something else than what was true. A delay alone is no difference.
 const differ = (step) => !same(timeless(step.served), timeless(step.truth.observation));

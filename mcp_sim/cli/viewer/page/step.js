@@ -114,6 +114,7 @@ function answers(world, at, app) {
 function column(title, observation, content, extra) {
   const chips = [extra];
   if (observation?.is_error) chips.push(chip("bad", "error"));
+  if (observation?.is_failure) chips.push(chip("bad", "failure without isError"));
   if (observation?.rpc_error) chips.push(chip("bad", "JSON-RPC error"));
   if (observation?.broken) chips.push(chip("bad", spaced(observation.broken.how)));
   if (observation?.delay_ms) chips.push(chip("plain", `after ${observation.delay_ms.toLocaleString("en")} ms`));
