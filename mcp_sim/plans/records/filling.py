@@ -15,6 +15,7 @@ from mcp_sim.plans.records.batch_results import batch_rows, beside_rows
 from mcp_sim.plans.records.effects import Facts, Fill, record_value
 from mcp_sim.plans.records.figures import figure_beside_rows
 from mcp_sim.plans.records.projection import is_alias_of_key, projector, shown_by_key, shown_record, shown_rows
+from mcp_sim.plans.records.related_records import related_records
 from mcp_sim.plans.records.sentences import DONE, found_writer, sentence_writer
 from mcp_sim.plans.refusal import label, value_text
 from mcp_sim.types import Json, Record, Tool
@@ -135,6 +136,8 @@ class Filler:
         if self._holds_places(path):
             return self.filled(schema, path)
         fill = self._by_name(schema, name, needed=needed, of_record=of_record)
+        if fill is None and self.envelope.rows is None and not self.is_batch:
+            fill = related_records(self.entity, name, schema, self.domain)
         if fill is None and (needed or usual):
             fill = self._open(name, schema, path)
         return fill if fill is None or not of_record or name in self.entity.fields else _kept(name, fill)
