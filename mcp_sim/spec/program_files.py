@@ -11,9 +11,7 @@ from mcp_sim.spec.places import Place
 from mcp_sim.spec.sources import Sources, display
 from mcp_sim.spec.trust import Trust
 from mcp_sim.types.errors import Problem, did_you_mean
-from mcp_sim.types.programs import (
-    module_name,
-)
+from mcp_sim.types.programs import module_name
 
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """Where nodes have statements."""
@@ -41,6 +39,7 @@ def read_module(place: Place, value: str, document: Path, sources: Sources) -> t
 
 
 def not_python(file: Path, error: Exception) -> Problem:
+    """Return the problem that a file cannot be parsed."""
     line = getattr(error, "lineno", None) or 0
     return Problem(display(file), line, "", f"is not valid Python: {getattr(error, 'msg', error)}")
 

@@ -24,7 +24,7 @@ from mcp_sim.plans.infer.tool_facts import (
 from mcp_sim.plans.infer.verbs import STRONG
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import main_type, properties, required, required_among
+from mcp_sim.types.json_schema.shapes import main_type, properties, property_of, required, required_among
 from mcp_sim.types.lexicon.english import is_id, last_word, noun_of_id, participle, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 
@@ -33,6 +33,7 @@ _QUALITIES = _ATTRIBUTES | terms("nouns.generic", "nouns.facets")
 _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 """What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
 _JOINING, _MEMBERS = table("verbs.joining"), terms("phrases.members")
+_NUMBERS = frozenset({"integer", "number"})
 _INTO = frozenset({("to",), ("into",), ("from",)})
 
 
@@ -284,19 +285,26 @@ def holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose id is required, if the noun is a value: `task` of `add_label(task_id, label)`.
 
     No tool lists labels or does anything else with them, nor has the result an id beside that of the task. The noun
-    may begin with the entity: `add_task_label`. An `id` is that of the entity which the name ends with.
+    may begin with the entity: `add_task_label`. An `id` is that of the entity which the name ends with. The value may
+    also be a number that given records have: the `points` of `add_points(member_id, amount)`.
     """
     noun, known = facts.parsed.noun, server.nouns
-    names = {form for name in map(snake, properties(facts.input)) for form in (singular(name), noun_of_id(name))}
     values = {noun, *(noun[len(owner) :] for owner in first_nouns(noun) if owner in known)}
-    if noun not in server.entered or names.isdisjoint(map("_".join, values)):
-        return None
-    ids = [name for name in map(snake, required_among(properties(facts.input), facts.input)) if is_id(name)]
+    needed = required_among(properties(facts.input), facts.input)
+    ids = [name for name in map(snake, needed) if is_id(name)]
     shown = record_shape(facts.output)
-    if "id" in shown.difference(ids) and not shown.isdisjoint(ids):
+    if noun not in server.entered or ("id" in shown.difference(ids) and not shown.isdisjoint(ids)):
         return None
     owners = (words(noun_of_id(name)) or parse_noun_phrase(facts.parsed.after[1:]).noun for name in ids)
-    return next((known[owner] for owner in owners if owner in known and owner not in values), None)
+    holder = next((known[owner] for owner in owners if owner in known and owner not in values), None)
+    if holder is None:
+        return None
+    names = {form for name in map(snake, properties(facts.input)) for form in (singular(name), noun_of_id(name))}
+    others = [main_type(property_of(facts.input, name)) for name in needed if not is_id(snake(name))]
+    if [kind in _NUMBERS for kind in others] == [True] and holder in server.held:
+        names |= {singular(snake(name)) for name, field in server.given.entities[holder].fields.items()
+                  if main_type(field.schema) in _NUMBERS}  # fmt: skip
+    return None if names.isdisjoint(map("_".join, values)) else holder
 
 
 def _keyed(facts: ToolFacts, server: ServerFacts) -> str | None:

@@ -348,14 +348,18 @@ def _changed_number(
 ) -> dict[str, str]:
     """Return the argument by which an update changes a number, and the only number that it can be: of a `delta`.
 
-    It is one that the result shows, if that shows fields of the record. Of several it is what is in stock.
+    It is one that the result shows, if that shows fields of the record. Of several it is the one that the tool is named
+    after, or what is in stock.
     """
     changes = [path for path in arguments if features.calculates(path) is not None]
     shown = {*map(snake, properties(features.shape) or properties(features.output))}
     numbers = [field.name for name, field in known.named.items()
                if main_type(field.schema) in _NUMBERS and field.name not in taken
                and name != snake(known.key) and (name in shown or not shown)]  # fmt: skip
-    numbers = numbers if len(numbers) == 1 else [name for name in numbers if snake(name) in _STOCK]
+    if len(numbers) != 1:
+        act = frozenset(map(singular, words(features.tool.name)))
+        named = [name for name in numbers if act.issuperset(map(singular, words(snake(name))))]
+        numbers = named or [name for name in numbers if snake(name) in _STOCK]
     return {changes[0]: numbers[0]} if len(changes) == len(numbers) == 1 else {}
 
 

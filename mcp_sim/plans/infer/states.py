@@ -21,7 +21,7 @@ from mcp_sim.types.plans import How, Plan
 
 _STATES, _INITIAL, _PREVIOUS = terms("fields.state"), ordered("states.initial"), table("states.previous")
 _STATES_AFTER, _OPPOSITES = groups("states.after"), table("verbs.opposites")
-_FINAL = frozenset(
+FINAL = frozenset(
     state for verb in terms("verbs.finishing") for state in (TRANSITIONS[verb], *_STATES_AFTER.get(verb, ()))
 )
 _LATE, _UPCOMING, _TOGGLING = terms("states.late"), terms("states.upcoming"), terms("verbs.toggling")
@@ -161,13 +161,13 @@ def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     if flag := next((flags[name] for name in flags if name in alike), None):
         return {flag: True}
     is_open = word == "open" or word in _LATE
-    if flag := next((flags[name] for name in flags if (name in _FINAL and is_open) or f"un{name}" == word), None):
+    if flag := next((flags[name] for name in flags if (name in FINAL and is_open) or f"un{name}" == word), None):
         return {flag: False}
     for name, field in entity.fields.items():
         if snake(name) in _STATES:
             held = (row[name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(name), str))
             states = [str(state) for state in dict.fromkeys((*choices_of(field.schema), *held))]
-            unfinished = [state for state in states if snake(state) not in _FINAL]
+            unfinished = [state for state in states if snake(state) not in FINAL]
             waiting = _initial_states(field, rows)[:1] if word == "pending" else unfinished if is_open else []
             exact, near = ([state for state in states if snake(state) in names] for names in ({word}, alike))
             listed = exact or waiting or near[:1]

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from mcp_sim.generate.time_fields import time_meaning
-from mcp_sim.plans.infer.states import find_deadline
+from mcp_sim.generate.time_fields import event_of, time_meaning
+from mcp_sim.plans.infer.states import FINAL, find_deadline
 from mcp_sim.plans.records.accepted_keys import Accept, acceptance
 from mcp_sim.plans.records.arguments import Link, argument, resolve_links
 from mcp_sim.plans.records.filters import Row, matching_rows, query_argument, term_parser
@@ -28,6 +28,7 @@ from mcp_sim.types.plans import Plan
 from mcp_sim.types.time_formats import example_of, parse_time, seconds_of, time_format
 
 Select: TypeAlias = Callable[[Turn], "Page | Observation"]
+_STATES = terms("fields.state")
 _NEWEST, _OLDEST, _RECENT = terms("arguments.newest"), terms("arguments.oldest"), terms("phrases.recent")
 _NEWEST_FIRST = re.compile(
     r"\b(?:most recent|newest|latest) first\b|\b\d+ (?:most recent|newest|latest)\b|\bnewest to oldest\b"
@@ -132,13 +133,15 @@ def selector(tool: Tool, plan: Plan, entity: Entity, *, any_field: bool = False)
     query, parse_terms = query_argument(plan), term_parser(entity)
     deadline = find_deadline(tool.name, plan, entity)
     example = None if deadline is None else example_of(entity.fields[deadline[0]].schema)
+    is_settled = _settled_test(entity)
 
     def select(turn: Turn) -> Page | Observation:
         arguments = turn.call.arguments
         hits = matching(turn.view, arguments)
         if deadline is not None:
             name, is_past = deadline
-            hits = [row for row in hits if _is_past(row[1].get(name), example, turn.now) is is_past]
+            open_rows = [row for row in hits if not is_settled(row[1])]
+            hits = [row for row in open_rows if _is_past(row[1].get(name), example, turn.now) is is_past]
         words = " ".join(parse_terms(query(arguments)).words)
         return paged(order(hits, sort(arguments), direction(arguments), words), arguments)
 
@@ -150,6 +153,13 @@ def _is_past(value: Json, example: Json, now: datetime) -> bool | None:
     moment, form = parse_time(value, example), time_format(value)
     is_date = form is not None and form.is_date
     return None if moment is None else moment + timedelta(days=1) <= now if is_date else moment < now
+
+
+def _settled_test(entity: Entity) -> Callable[[Record], bool]:
+    """Return a test whether the state of a record, a flag, or a time such as `paid_at` says that it is finished."""
+    states = [name for name in entity.fields if snake(name) in _STATES]
+    ends = [name for name in entity.fields if event_of(name) in FINAL]
+    return lambda record: any(map(record.get, ends)) or any(snake(str(record.get(name))) in FINAL for name in states)
 
 
 def parent_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Observation | None]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TypeAlias, cast
+from collections.abc import Mapping
+from typing import cast
 
-from mcp_sim.generate.defaults import settling
+from mcp_sim.generate.defaults import Settle, settling
 from mcp_sim.plans.records.line_items import entities_named
 from mcp_sim.plans.records.updates import Refused, enter_value
 from mcp_sim.types import Change, Json, Record, Tool, View
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, main_type
 from mcp_sim.types.lexicon.english import last_word, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
@@ -22,46 +23,55 @@ _KINDS, _INTENTIONS = terms("fields.kind_of_movement"), terms("nouns.intentions"
 _NUMBERS = frozenset({"integer", "number"})
 
 
-Move: TypeAlias = Callable[[View, Record], tuple[Record, list[Change]]]
-"""Returns the values that a movement of stock implies for its record, and the change of what has the stock."""
-
-
-def stock_mover(tool: Tool, entity: Entity, domain: Domain) -> Move | None:
-    """Compile the change of stock that a new record means: `{sku, type: receipt, quantity: 5}` adds 5 `on_hand`.
-
-    The direction is in the name of the tool, or in the `type` of the record or a field alike. Without a direction, or
-    if less is there than is taken, nothing changes. None if such a record moves no stock.
-    """
+def stock_mover(tool: Tool, entity: Entity, domain: Domain) -> StockMover | None:
+    """Compile the change of stock that a new record means; None if such a record moves no stock."""
     amounts = [name for name in entity.fields if snake(name) in _AMOUNTS]
     named = entities_named(entity.fields, entity, domain)
-    targets = [
-        (name, domain.entities[of], stock) for name, of in named.items() for stock in _stocks(domain.entities[of])
-    ]
-    if len(amounts) != 1 or len(targets) != 1:
+    stocks = [(link, domain.entities[of], name) for link, of in named.items() for name in _stocks(domain.entities[of])]
+    if len(amounts) != 1 or len(stocks) != 1:
         return None
-    link, target, stock = targets[0]
-    settle = settling(target, domain)
-    kinds, usual = [name for name in entity.fields if last_word(name) in _KINDS], _direction_of_act(tool.name)
+    link, target, stock = stocks[0]
+    kinds = {name: field.schema for name, field in entity.fields.items() if last_word(name) in _KINDS and name != link}
+    shows_stock = stock in entity.fields
+    usual, settle = _direction_of_act(tool.name), settling(target, domain)
+    return StockMover(link, target, stock, amounts[0], kinds, usual, shows_stock, settle)
 
-    def moved(view: View, values: Record) -> tuple[Record, list[Change]]:
-        how: How | None = usual or next(filter(None, (_direction(values.get(name)) for name in kinds)), None)
-        key = find_key(view, target.name, values.get(link))
-        before = None if key is None else view.get(target.name, key)
+
+@frozen
+class StockMover:
+    """Moves stock as new records say: `{sku, type: receipt, quantity: 5}` adds 5 `on_hand`.
+
+    The direction is in the name of the tool (`usual`), or in the `type` of the record or a field alike. Without a
+    direction, or if less is there than is taken, nothing changes.
+    """
+
+    link: str
+    target: Entity
+    stock: str
+    amount: str
+    kinds: Mapping[str, Record]
+    usual: How | None
+    shows_stock: bool
+    settle: Settle | None
+
+    def __call__(self, view: View, values: Record) -> tuple[Record, list[Change]]:
+        """Return the values that a movement implies for its record, and the change of what has the stock."""
+        name = self.target.name
+        how: How | None = self.usual or next(filter(None, (_direction(values.get(kind)) for kind in self.kinds)), None)
+        key = find_key(view, name, values.get(self.link))
+        before = None if key is None else view.get(name, key)
         if how is None or key is None or before is None:
             return {}, []
-        after = enter_value(before.get(stock), values.get(amounts[0]), how, target.fields[stock])
+        after = enter_value(before.get(self.stock), values.get(self.amount), how, self.target.fields[self.stock])
         if isinstance(after, Refused):
             return {}, []
-        alike = ((name, choice) for name in kinds for choice in constants(entity.fields[name].schema))
-        added = {name: choice for name, choice in alike if name not in values and _direction(choice) == how}
-        shown = {stock: after} if stock in entity.fields else {}
-        changed = {**before, stock: after}
-        if settle is not None:
-            settle(changed, {stock})
-        put = Change("put", target.name, key, changed, expected=view.version(target.name, key))
-        return {**added, **shown}, [put]
-
-    return moved
+        alike = ((kind, choice) for kind, schema in self.kinds.items() for choice in constants(schema))
+        added = {kind: choice for kind, choice in alike if kind not in values and _direction(choice) == how}
+        changed = {**before, self.stock: after}
+        if self.settle is not None:
+            self.settle(changed, {self.stock})
+        put = Change("put", name, key, changed, expected=view.version(name, key))
+        return {**added, **({self.stock: after} if self.shows_stock else {})}, [put]
 
 
 def _stocks(entity: Entity) -> list[str]:

@@ -254,12 +254,10 @@ def _computed(usual: Sequence[str], nouns: Sequence[str], asked: Collection[str]
             return _Promise(kind or schemas_of(("_".join(nouns[-_LONGEST:]), *others)))
         case ("valid", *_) if kind:
             return _Promise(kind)
+        case ("result",) if _is_computable(kind):
+            return _Promise(kind, of_each=True)
         case ("result",):
-            return (
-                _Promise(kind, of_each=True)
-                if _is_computable(kind)
-                else _Promise(_named_result(() if is_asked else nouns))
-            )
+            return _Promise(_named_result(() if is_asked else nouns))
         case _:
             return _Promise(schemas_of(usual))
 

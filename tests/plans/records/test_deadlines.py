@@ -37,6 +37,20 @@ async def test_what_is_overdue_is_past_its_time_and_not_settled(tmp_path: Path, 
         assert not world.ledger.steps[-1]["guessed"]
 
 
+@pytest.mark.parametrize(
+    ("field", "settled", "open_"),
+    [("completed_at", "2019-04-01", None), ("paid_on", "2019-04-01", ""), ("status", "cancelled", "booked")],
+)
+@pytest.mark.parametrize(("asked", "due"), [("overdue", "2019-05-01"), ("upcoming", "2101-05-01")])
+async def test_what_is_settled_is_neither_overdue_nor_upcoming(
+    tmp_path: Path, field: str, settled: Json, open_: Json, asked: str, due: str
+) -> None:
+    rows = [{"id": "a", "due_date": due, field: settled}, {"id": "b", "due_date": due, field: open_}]
+    tools = [tool(f"list_{asked}_visits"), tool("get_visit", visit_id=TEXT)]
+    async with simulator(tmp_path, tools, {"visits": rows}).open() as world:
+        assert [row["id"] for row in await answered(world, f"list_{asked}_visits")] == ["b"]
+
+
 async def test_a_state_that_says_overdue_needs_no_time(tmp_path: Path) -> None:
     rows = [{"id": "a", "status": "overdue", "due": "2101-01-01"}, {"id": "b", "status": "paid", "due": "2019-01-01"}]
     tools = [tool("list_overdue_bills"), tool("get_bill", bill_id=TEXT)]

@@ -105,6 +105,37 @@ async def test_what_comes_and_goes_changes_the_stock_of_a_given_record(tmp_path:
         assert await answered(world, "get_part", part_no="P1") == {**state["parts"][0], "stock": left}
 
 
+@pytest.mark.parametrize(
+    ("act", "argument", "left"),
+    [
+        ("add_points", "amount", 14),
+        ("add_points_to_member", "count", 14),
+        ("remove_points", "number", 6),
+        ("deduct_points", "amount", 6),
+        ("add_member_points", "amount", 14),
+    ],
+)
+async def test_a_number_that_a_tool_is_named_after_changes(tmp_path: Path, act: str, argument: str, left: int) -> None:
+    tools = [tool("get_member", member_id=TEXT), tool(act, member_id=TEXT, **{argument: WHOLE})]
+    state = {"members": [{"id": "m", "name": "Ada", "visits": 3, "points": 10}]}
+    async with simulator(tmp_path, tools, state).open() as world:
+        await answered(world, act, member_id="m", **{argument: 4})
+        assert await answered(world, "get_member", member_id="m") == {**state["members"][0], "points": left}
+
+
+@pytest.mark.parametrize("code", ["sku", "isbn"])
+async def test_a_line_has_the_price_of_the_given_record_with_its_code(tmp_path: Path, code: str) -> None:
+    tools = [tool("add_item_to_order", order_id=TEXT, quantity=WHOLE, **{code: TEXT}), tool("get_order", order_id=TEXT)]
+    state = {
+        "orders": [{"id": "o", "lines": [{code: "A", "quantity": 2, "price": 3.0}], "total": 6.0}],
+        "products": [{code: "A", "name": "Nut", "price": 3.0}, {code: "B", "name": "Bolt", "price": 5.0}],
+    }
+    async with simulator(tmp_path, tools, state).open() as world:
+        await answered(world, "add_item_to_order", order_id="o", quantity=2, **{code: "B"})
+        order = await answered(world, "get_order", order_id="o")
+        assert (order["lines"][1], order["total"]) == ({code: "B", "quantity": 2, "price": 5.0}, 16.0)
+
+
 @pytest.mark.parametrize(("name", "act"), [("chore", "assign_task"), ("visit", "mark_visit"), ("grade", "give_marks")])
 async def test_what_takes_the_fields_of_given_records_makes_one(tmp_path: Path, name: str, act: str) -> None:
     state = {
