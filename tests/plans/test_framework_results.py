@@ -12,7 +12,7 @@ from support.services import service
 from mcp_sim.types import Observation, ToolResult
 
 Json = Any
-TEXT = {"type": "string"}
+TEXT: Json = {"type": "string"}
 ROW = {"type": "object", "additionalProperties": True}
 
 
@@ -25,7 +25,7 @@ def tool(name: str, output: Json, /, *, optional: tuple[str, ...] = (), **argume
     """Return a tool as the Python SDK describes a function; FastMCP gives the schema of arguments no title."""
     needed = [argument for argument in arguments if argument not in optional]
     schema = {"type": "object", "properties": arguments, "required": needed}
-    title = {} if (output or {}).get("x-fastmcp-wrap-result") else {"title": f"{name}Arguments"}
+    title = {} if "x-fastmcp-wrap-result" in (output or ()) else {"title": f"{name}Arguments"}
     shown = {} if output is None else {"outputSchema": output}
     return {"name": name, "description": f"{name}.", "inputSchema": {**schema, **title}, **shown}
 

@@ -25,7 +25,7 @@ def data(answer: Json) -> Json:
     shown = value(answer)
     if [*shown] == ["result"]:
         return json.loads(shown["result"])
-    records = [inner for inner in shown.values() if isinstance(inner, dict)] if "success" in shown else []
+    records: list[Json] = [inner for inner in shown.values() if isinstance(inner, dict)] if "success" in shown else []
     return records[0] if records else {name: inner for name, inner in shown.items() if name != "success"}
 
 

@@ -151,7 +151,8 @@ async def test_an_unknown_parent_has_no_records_that_tools_create(
     tmp_path: Path, parent: str, record: str, is_required: bool
 ) -> None:
     key = f"{parent}_id"
-    asks = tool(f"list_{record}s", *([key] if is_required else []), **{key: STRING})
+    arguments: Any = {key: STRING}
+    asks = tool(f"list_{record}s", *([key] if is_required else []), **arguments)
     tools = [tool(f"create_{record}", key, "name"), tool(f"get_{parent}", key), tool(f"get_{record}", f"{record}_id")]
     async with service(tmp_path, [*tools, asks]).open() as world:
         assert await rows(world, f"list_{record}s", **{key: "zz-99"}) == []
