@@ -30,6 +30,7 @@ git checkout -b feature; sed -i s/g/GG/ f.txt; git commit -am "Feature change"
 git checkout main; sed -i s/a/AA/ f.txt; git commit -qam "Main change"
 git merge feature
 git branch; git branch -v; git log --oneline -3
+git branch --list main; git branch -l 'f*' nosuch; git tag --list
 git checkout -b conf HEAD~1; sed -i s/AA/conf/ f.txt; sed -i s/d/dconf/ f.txt; git commit -qam "Conf"
 git checkout -q main
 sed -i s/d/dmain/ f.txt; git commit -qam "D on main"

@@ -10,15 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from mcp_sim.libraries.git.changes import (
-    MOST_COMPARED,
-    Difference,
-    difference,
-)
-from mcp_sim.libraries.git.errors import (
-    UnknownPath,
-    UnknownRevision,
-)
+from mcp_sim.libraries.git.changes import MOST_COMPARED, Difference, difference
+from mcp_sim.libraries.git.errors import UnknownPath, UnknownRevision
 from mcp_sim.libraries.store import Store
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field

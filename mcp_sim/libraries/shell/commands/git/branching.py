@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 from mcp_sim.libraries.files import join
 from mcp_sim.libraries.git import Conflict, Repository, UnknownRevision, difference
@@ -35,7 +36,9 @@ _PICKED = (
 
 
 def branch(git: GitRun, words: Sequence[str]) -> None:
-    options, names = git.options(words, "dDmMavrf", "show-current delete:d list all:a verbose:v merged move:m force:f")
+    options, names = git.options(
+        words, "dDmMavrfl", "show-current delete:d list:l all:a verbose:v merged move:m force:f"
+    )
     repository = git.repository
     if "show-current" in options:
         git.say(*([repository.branch] if repository.branch else []))
@@ -48,10 +51,11 @@ def branch(git: GitRun, words: Sequence[str]) -> None:
         repository.rename_branch(
             names[0] if len(names) > 1 else repository.branch or "", names[-1], force="M" in options
         )
-    elif names and "list" not in options:
+    elif names and "l" not in options:
         repository.create_branch(names[0], names[1] if len(names) > 1 else "HEAD", force="f" in options)
     else:
-        shown = [*branch_lines(repository, repository.branches)]
+        lines = branch_lines(repository, repository.branches)
+        shown = [line for line in lines if not names or any(fnmatchcase(line[2:], name) for name in names)]
         if "v" in options:
             width = max(map(len, repository.branches), default=0)
             shown = [_verbose(repository, line, width) for line in shown]
