@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from mcp_sim.types import Call, Observation, Record
 from mcp_sim.types.calls import Request
 from mcp_sim.types.grades import Exercised, Grade
-from mcp_sim.world.commits import (
-    Faults,
-)
+from mcp_sim.world.commits import Faults
 
 if TYPE_CHECKING:
     from mcp_sim.world.world import World
