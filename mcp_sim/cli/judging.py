@@ -141,7 +141,7 @@ def headline(grade: Grade, steps: Sequence[Record], palette: Palette) -> str:
     """Render the outcome, why it is, and how many of the answers in the `steps` of a ledger are guessed."""
     colours = {"passed": palette.green, "failed": palette.red, "crashed": palette.red}
     outcome = colours.get(grade.outcome, palette.yellow)(grade.outcome)
-    guessed, calls = count_guessed(steps), sum(step["entry"] == "call" for step in steps)
+    guessed, calls = count_guessed(steps)
     share = f". {guessed_share(guessed, calls)}" if guessed else ""
     return f"{outcome}: {printable(grade.because)}{share}"
 

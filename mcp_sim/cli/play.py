@@ -98,7 +98,7 @@ async def _play(scenario: Scenario, sinks: list[Sink], lines: BinaryIO, args: ar
             grade = world.grade(args.answer, strict=args.strict)
             for line in verdict_lines(grade, Palette.of(sys.stderr)):
                 note(line)
-            if grade.guessed or count_guessed(world.ledger.steps):
+            if grade.guessed or count_guessed(world.ledger.steps)[0]:
                 note(headline(grade, world.ledger.steps, Palette.of(sys.stderr)))
             if not unknown or grade.outcome == "crashed":
                 return exit_code([grade.outcome])

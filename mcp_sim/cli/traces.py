@@ -12,6 +12,7 @@ from typing import Any, cast
 from mcp_sim.cli.terminal import note
 from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.grades import last_reset
 from mcp_sim.types.json_values import decode
 from mcp_sim.world.trace import FORMAT, entry_problems
 
@@ -53,7 +54,7 @@ class WorldTrace:
 
     @property
     def _opened(self) -> int:
-        return max((at for at, step in enumerate(self.steps) if step["entry"] == "reset"), default=0)
+        return last_reset(self.steps)
 
 
 def read_entries(path: Path) -> Iterator[Record]:

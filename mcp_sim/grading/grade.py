@@ -152,7 +152,7 @@ def _reward(verdicts: Sequence[GradedVerdict], outcome: GradeOutcome) -> tuple[f
     won = sum(verdict.weight for verdict in judged if verdict.outcome == "passed")
     beside = sum(not verdict.optional for verdict in verdicts) - len(judged)
     left_out = f"; {beside} not counted, since not judged" if beside else ""
-    is_guessed = any(verdict.guessed and verdict.weight for verdict in judged)
+    is_guessed = any(verdict.guessed and (verdict.weight or verdict.gate) for verdict in judged)
     on_guess = _GUESSED if is_guessed else ""
     return won / total, f"{won / total:g}: passed {won:g} of {total:g} by weight{left_out}{on_guess}", is_guessed
 

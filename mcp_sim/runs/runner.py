@@ -201,7 +201,7 @@ class _Runner:
             trace=trace,
             errors_file=self._errors_file(plan, ended),
             sources=answering_sources(world.ledger),
-            guessed=count_guessed(world.ledger.steps),
+            guessed=count_guessed(world.ledger.steps)[0],
         )
 
 

@@ -16,7 +16,6 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from mcp_sim.faults.compile import with_intensity
 from mcp_sim.runs.agent import LONGEST_MESSAGE, AgentCommand, fresh_folder, model_keys
-from mcp_sim.runs.results import called_tools
 from mcp_sim.server.call_log import entry_lines
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
@@ -241,9 +240,9 @@ class ThreadedWorld:
         """Yield the newest grade, if it rests on a guess, and how many answers are guessed, as sentences."""
         if self._guess:
             yield self._guess
-        guessed = count_guessed(self.ledger)
+        guessed, calls = count_guessed(self.ledger)
         if guessed:
-            yield guessed_share(guessed, len(called_tools(self.world.ledger)))
+            yield guessed_share(guessed, calls)
 
     def close(self) -> None:
         """Refuse calls over HTTP."""

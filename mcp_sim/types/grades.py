@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
@@ -48,9 +48,15 @@ def failed_first(verdicts: Iterable[GradedVerdict]) -> list[GradedVerdict]:
     )
 
 
-def count_guessed(steps: Iterable[Record]) -> int:
-    """Return how many answers in the steps of a ledger hold what nothing determines."""
-    return sum(step["entry"] == "call" and step["guessed"] for step in steps)
+def last_reset(steps: Sequence[Record]) -> int:
+    """Return the place of the last reset among the steps of a ledger: where what is graded begins; 0 if none."""
+    return max((at for at, step in enumerate(steps) if step["entry"] == "reset"), default=0)
+
+
+def count_guessed(steps: Sequence[Record]) -> tuple[int, int]:
+    """Return how many answers since the last reset hold what nothing determines, and how many there are."""
+    calls = [step for step in steps[last_reset(steps) :] if step["entry"] == "call"]
+    return sum(call["guessed"] for call in calls), len(calls)
 
 
 def guessed_share(guessed: int, calls: int) -> str:

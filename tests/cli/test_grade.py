@@ -7,10 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from support.notes import guessing_tools
 
 from mcp_sim.cli import main
+from mcp_sim.cli.files import open_trace
+from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.simulator import Simulator
+from mcp_sim.types.kinds import Sink
 
 SPRING = {"title": "Spring order", "amount": 4000, "contact_id": "con_00001"}
 CREATE = {"tool": "create_deal", "arguments": SPRING}
@@ -139,6 +144,24 @@ def test_the_headline_says_what_is_guessed(runs: Runs, tmp_path: Path, capsys: p
     assert f"\nworld default: {headline}\n" in capsys.readouterr().out
     assert runs.grade("--strict")[0] == 4
     assert runs.play(ending, guess, base=base, options=["--strict"])[0] == 4
+
+
+def test_calls_before_a_reset_do_not_count_as_guessed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    guessing_tools(tmp_path / "notes.json")
+    path = tmp_path / "small.yaml"
+    path.write_text("mcp_sim: 1\nname: small\ntools: ./notes.json\nexpect: [called: create_note]\n", encoding="utf-8")
+
+    async def play(sink: Sink) -> None:
+        async with Simulator(load(path), [sink]).open() as world:
+            for tool in ("frobnicate", "frobnicate", "", "create_note", "frobnicate"):
+                await world.call(tool, {"title": "x"}) if tool else world.reset()
+
+    sink = open_trace(tmp_path / "run.jsonl", load(path), [])
+    anyio.run(play, sink)
+    sink.close()
+    for command in ("show", "grade"):
+        assert main([command, str(tmp_path / "run.jsonl")]) == 0
+        assert "passed: no expectation failed. 1 of 2 answers (50 %) is guessed.\n" in capsys.readouterr().out
 
 
 def test_what_is_no_trace_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -500,6 +500,11 @@ SURE, UNSURE = "create_note", "frobnicate"
         ([f"{{not_called: {UNSURE}, id: a}}", f"{{not_called: {SURE}, id: b}}"], "a, b failed", True),
         ([f"{{called: {UNSURE}, id: a, optional: true}}", f"called: {SURE}"], "no expectation failed", False),
         ([f"{{called: {UNSURE}, id: a, weight: 0}}"], "no expectation failed; a rests on a guess", False),
+        (
+            [f"{{called: {UNSURE}, id: a, weight: 0, gate: true}}", f"called: {SURE}"],
+            "no expectation failed; a rests on a guess",
+            True,
+        ),
         ([f"{{not_called: {UNSURE}, id: a, gate: true}}"], "a failed; a rests on a guess", True),
         ([f"{{not_called: {SURE}, id: b, gate: true}}", f"{{called: {UNSURE}, id: a}}"], "b failed", False),
     ],

@@ -20,10 +20,12 @@ function verdictsView(world, at, app) {
   return h("div", { class: "view" }, h("div", { class: "head" }, h("h2", {}, "Expectations"), h("p", { class: "dim" }, `${world.scenario.name} · world ${world.name}`)), parts);
 }
 
-// How many of the answers are guessed.
+// How many of the answers since the last reset are guessed.
 function guessedShare(world) {
-  const guessed = world.facts.filter((facts) => facts.flags.has("guessed")).length;
-  return guessed ? `. ${guessed} of ${world.calls} answers ${guessed === 1 ? "is" : "are"} guessed.` : "";
+  const begin = world.facts.map((facts) => facts.kind).lastIndexOf("reset");
+  const calls = world.facts.slice(begin + 1).filter((facts) => facts.kind === "call");
+  const guessed = calls.filter((facts) => facts.flags.has("guessed")).length;
+  return guessed ? `. ${guessed} of ${calls.length} answers ${guessed === 1 ? "is" : "are"} guessed.` : "";
 }
 
 function verdictPart(world, verdict, app) {
