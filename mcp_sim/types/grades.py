@@ -49,7 +49,7 @@ def failed_first(verdicts: Iterable[GradedVerdict]) -> list[GradedVerdict]:
 
 
 def last_reset(steps: Sequence[Record]) -> int:
-    """Return the place of the last reset among the steps of a ledger: where what is graded begins; 0 if none."""
+    """Return the place of the last reset among the steps of a ledger, where what is graded begins; else 0."""
     return max((at for at, step in enumerate(steps) if step["entry"] == "reset"), default=0)
 
 

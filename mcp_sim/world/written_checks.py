@@ -13,7 +13,7 @@ from mcp_sim.types import Change, Json, Key, Record, Transition, Turn, View
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import types_of
-from mcp_sim.types.json_values import NOWHERE, decode, value_at
+from mcp_sim.types.json_values import NOWHERE, decode, in_list, value_at
 from mcp_sim.types.lexicon.english import is_past_event
 from mcp_sim.types.plans import How, Plan
 from mcp_sim.types.time_formats import parse_time, seconds_of
@@ -93,7 +93,7 @@ def _arguments_of(turn: Turn, plan: Plan, change: Change) -> Record:
     if not plan.each or change.part is None:
         return turn.call.arguments
     listed = value_at(turn.call.arguments, plan.each)
-    items = cast("list[Any]", listed) if isinstance(listed, list) else [listed]
+    items = in_list(listed)
     return _with(turn.call.arguments, plan.each.split("."), items[change.part] if change.part < len(items) else None)
 
 
@@ -188,8 +188,7 @@ def _agrees(value: Json, given: Json, how: How) -> bool:
     """Whether a field holds what was given, in the way that it gets there."""
     if how == "set" or not isinstance(value, list):
         return how != "set" or _is_same(value, given) or _is_written_as(value, given) or _is_written_as(given, value)
-    listed, parts = cast("list[Any]", value), cast("list[Any]", given) if isinstance(given, list) else [given]
-    return how != "append" or all(inner in listed for inner in parts)
+    return how != "append" or all(inner in value for inner in in_list(given))
 
 
 def _is_written_as(text: Json, value: Json) -> bool:
@@ -227,7 +226,7 @@ def link_problems(change: Change, entity: Entity, after: RecordsAfter) -> Iterat
         field = entity.fields.get(name)
         if field is None or field.link is None or value in (None, ""):
             continue
-        for key in cast("list[Any]", value) if isinstance(value, list) else [value]:
+        for key in in_list(value):
             if not isinstance(key, dict | list) and after.get(field.link, key) is None:
                 yield f"R5: {change.entity} {change.key!r}: {name} {key!r} refers to no {field.link}"
 
