@@ -47,7 +47,7 @@ def acknowledged_data(name: str, description: str) -> Callable[[Record], Record]
 
 
 def _done(parts: tuple[str, ...], verb_in_description: str) -> str:
-    """Return `Task table generated successfully` for `generate_task_table`."""
+    """Return `Table made successfully` for `make_table`, and `Connected to host successfully` for `connect_to_host`."""
     place = verb_place(parts, verb_in_description)
     if place is None:
         return _sentence((*parts, "done"))
@@ -56,8 +56,9 @@ def _done(parts: tuple[str, ...], verb_in_description: str) -> str:
     rest = parts[after:] or parts[:place]
     phrase = parse_noun_phrase(rest)
     noun = phrase.noun
-    subject = (*noun[:-1], plural(noun[-1])) if phrase.plural and noun else noun or rest
-    return _sentence((*subject, participle(_PLAINER.get(verb, verb)), "successfully"))
+    place_of_it = () if noun else phrase.after
+    subject = (*noun[:-1], plural(noun[-1])) if phrase.plural and noun else noun or (() if place_of_it else rest)
+    return _sentence((*subject, participle(_PLAINER.get(verb, verb)), *place_of_it, "successfully"))
 
 
 def verb_place(parts: tuple[str, ...], verb_in_description: str) -> int | None:

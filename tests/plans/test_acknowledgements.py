@@ -19,6 +19,9 @@ from mcp_sim.plans.acknowledgements import acknowledgement
      ("list_all_stations", "", "Stations listed successfully"), ("jump", "", "Jumped successfully"),
      ("play_level", "", "Level played successfully"), ("delete_all", "", "All deleted successfully"),
      ("level_frobnicate", "Frobnicate it.", "Level frobnicated successfully"),
+     ("take_from_store", "", "Taken from store successfully"),
+     ("connect_to_host", "", "Connected to host successfully"),
+     ("take_milk_from_store", "", "Milk taken successfully"), ("speak_text", "", "Text spoken successfully"),
      ("menu", "Opens or closes the menu.", "Menu done")],
 )  # fmt: skip
 def test_the_acknowledgement_states_what_the_name_says(name: str, about: str, expected: str) -> None:

@@ -162,7 +162,7 @@ def read_recordless(features: ToolFeatures, *, is_mentioned: bool) -> Iterator[E
         weight = 0.05 if described in _VAGUE_VERBS else 0.15 if verb else 0.2
         yield evidence(weight, f"its description begins with '{described}'")
     if is_mentioned:
-        yield evidence(-0.1, "other tools work on something it mentions")
+        yield evidence(-0.15, "other tools work on something it mentions")  # what it may change: a guess
     else:
         yield evidence(0.1, "no other tool works on anything it mentions")
     if features.tool.annotations.get("destructiveHint") is True:

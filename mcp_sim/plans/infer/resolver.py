@@ -173,8 +173,8 @@ class Resolver:
 
     def _mentions_entity(self, features: ToolFeatures) -> bool:
         """Whether a tool mentions an entity of others, in its name or by an id argument."""
-        noun = features.parsed.noun
-        mentioned = {singular_phrase(noun[start:end]) for start, end in noun_spans(len(noun))}
+        phrase = features.parsed.noun + features.parsed.after
+        mentioned = {singular_phrase(phrase[start:end]) for start, end in noun_spans(len(phrase))}
         return not self.entities.keys().isdisjoint(
             mentioned | {noun_of_key(name) for name in properties(features.input)}
         )

@@ -17,6 +17,8 @@ _IRREGULAR = table("nouns.irregular_plurals")
 _PLURAL_OF = {singular: plural for plural, singular in _IRREGULAR.items() if plural != singular}
 _ALREADY_SINGULAR = terms("nouns.already_singular")
 _PARTICIPLES = table("participles.irregular")
+_PREFIX = re.compile(r"^(over|pre|re|un)")
+"""Before irregular verbs: `overwrite`, `prepay`, `resend`, `unbind`."""
 _DOUBLED = terms("participles.doubled")
 _SHORT = re.compile(r"[^aeiou]*[aeiou][bdgklmnprtvz]")
 """Verbs of one short syllable, whose last letter is doubled: `stop`, `plan`, `zip`."""
@@ -79,8 +81,9 @@ def participle(verb: str) -> str:
     head, _, rest = verb.partition("_")
     if rest:
         return f"{participle(head)} {rest.replace('_', ' ')}"
-    if verb in _PARTICIPLES:
-        return _PARTICIPLES[verb]
+    stem = next((stem for stem in (verb, _PREFIX.sub("", verb)) if stem in _PARTICIPLES), None)
+    if stem is not None:
+        return verb.removesuffix(stem) + _PARTICIPLES[stem]
     if verb.endswith("e"):
         return f"{verb}d"
     if verb.endswith("y") and verb[-2:-1] not in {"a", "e", "i", "o", "u", ""}:
@@ -109,7 +112,7 @@ def singular_phrase(phrase: tuple[str, ...]) -> str:
 
 _FORM = re.compile(r"(last_|date_)?(.+?)(_at|_on|_date|_time)?")
 _NAMED, _BARE, _PLANNED = terms("fields.past"), terms("fields.past_events"), terms("fields.planned")
-_PAST_PARTICIPLES = frozenset(past for verb, past in table("participles.irregular").items() if past != verb) | {"read"}
+_PAST_PARTICIPLES = frozenset(past for verb, past in _PARTICIPLES.items() if past != verb) | {"read"}
 
 
 @lru_cache(maxsize=4096)
@@ -131,4 +134,4 @@ def is_past_event(name: str) -> bool:
 
 
 def _is_participle(word: str) -> bool:
-    return word in _PAST_PARTICIPLES or (word.endswith("ed") and len(word) > 4)
+    return not _PAST_PARTICIPLES.isdisjoint({word, _PREFIX.sub("", word)}) or (word.endswith("ed") and len(word) > 4)

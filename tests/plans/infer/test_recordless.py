@@ -44,9 +44,20 @@ def test_a_verb_without_records_touches_none(name: str, about: str, needed: list
     assert (plan.verb, plan.entity, plan.guessed) == ("none", None, False)
 
 
-def test_a_recordless_plan_is_a_guess_if_other_tools_have_its_noun(tmp_path: Path) -> None:
-    path = listed(tmp_path, tool("reload_cables", "", "cable_id"), tool("get_cable", "Gets a cable.", "cable_id"))
-    plan = load(path).domain.plans["reload_cables"]
+@pytest.mark.parametrize(
+    ("name", "about", "needed"),
+    [
+        ("reload_cables", "", "cable_id"),
+        ("take_from_cable", "Takes metres from a cable.", "metres"),
+        ("connect_to_cable", "Connects to a cable.", "label"),
+        ("turn_cable", "Turns a cable round.", "label"),
+    ],
+)
+def test_a_recordless_plan_is_a_guess_if_other_tools_have_its_noun(
+    name: str, about: str, needed: str, tmp_path: Path
+) -> None:
+    path = listed(tmp_path, tool(name, about, needed), tool("get_cable", "Gets a cable.", "cable_id"))
+    plan = load(path).domain.plans[name]
     assert (plan.verb, plan.guessed) == ("none", True)
     assert "other tools work on something it mentions" in plan.reasons
 
