@@ -107,14 +107,18 @@ def holder_of_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
 def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the record with a list of the keys of what a tool adds or removes: the course with `student_ids`.
 
-    Those of `enroll_student(student_id, course_id)` are a student and a course.
+    Those of `enroll_student(student_id, course_id)` are a student and a course. `add_member(worker_id, team_id)`
+    changes the `members` of a team.
     """
     names = {*map(snake, required(facts.input))}
     if (facts.parsed.word or facts.parsed.recordless_verb) not in {*_ENTERING, *_JOINING} or len(names) != 2:
         return None
+    entered = plural("_".join(facts.parsed.noun))
     for owner, lists in server.lists.items():
         members = names - keys_among(owner, names, server)
-        if len(members) == 1 and any({plural(noun_of_id(name)), f"{name}s"} & lists.keys() for name in members):
+        keyed = any(map(noun_of_id, members)) and lists.get(entered) == frozenset()
+        forms = {form for name in members for form in (plural(noun_of_id(name)), f"{name}s")}
+        if len(members) == 1 and (keyed or forms & lists.keys()):
             return owner
     return None
 

@@ -29,9 +29,9 @@ from mcp_sim.types.plans import EFFECT, RECORDLESS, Basis, Envelope, How, Plan
 _ONE = frozenset({"get", "update", "delete"})
 _MANY = frozenset({"list", "search"})
 _WRITES = frozenset({"create", "update", "delete"})
-_SURE, _MIN_DESCRIBED, _UNKNOWN, _MOST_RECORDLESS = 0.6, 0.35, 0.1, 0.95
-"""The confidence of a plan without an effect, the least of a verb that only the description has, that of plans that say
-only that nothing is known, and the greatest of plans without records."""
+_SURE, _IDLES, _MIN_DESCRIBED, _UNKNOWN, _MOST_RECORDLESS = 0.6, 0.5, 0.35, 0.1, 0.95
+"""The confidence of a digest, of an update that changes nothing (a guess), the least of a verb that only a description
+has, that of plans that say only that nothing is known, and the greatest of plans without records."""
 
 _DIGESTS = terms("nouns.digests")
 _IDLE = "nothing it could change"
@@ -91,7 +91,7 @@ class Resolver:
         is_issued = entity.key_like is not None or is_id(snake(entity.key))  # of any format
         is_likely = plan.each is not None or not plan.guessed  # a batch reports which records there are
         idles = objection == _IDLE and plan.key is not None and is_issued and is_likely
-        return plan.with_effect(_SURE, objection, *plan.reasons) if idles else _unknown(features, objection)
+        return plan.with_effect(_IDLES, objection, *plan.reasons) if idles else _unknown(features, objection)
 
     def _without_unheld_filters(self, roles: Roles, entity: Entity) -> Roles:
         """Return the roles without filters by fields that no given record has, unless only tools write such fields.

@@ -262,7 +262,8 @@ def _with_sets(
     sets = {new_key: known.key} if new_key is not None else {}
     if features.verb == "update":
         kept = {path: leaf for path, leaf in kept.items() if _CHANGE_TIME.fullmatch(last_name(path)) is None}
-    sets |= _entered_row(kept, features, known) or _match_fields(kept, known, is_listed=features.enters is not None)
+    entered = None if features.enters is None else "_".join(features.parsed.noun)
+    sets |= _entered_row(kept, features, known) or _match_fields(kept, known, entered)
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
         sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
     if features.verb == "create":
@@ -391,14 +392,14 @@ def _is_new_key(features: ToolFeatures, key: str | None, score: int) -> bool:
     return snake(key) == f"{features.entity}_id"
 
 
-def _match_fields(leaves: Mapping[str, Record], known: KnownFields, *, is_listed: bool) -> dict[str, str]:
+def _match_fields(leaves: Mapping[str, Record], known: KnownFields, entered: str | None) -> dict[str, str]:
     """Return the field that each argument sets, the first one of several; `*` for an object that holds any fields.
 
-    `is_listed`: values enter lists, such as `labels` for a `label`.
+    `entered`: what enters lists by the name of the tool, such as `labels` for a `label`. None: values replace others.
     """
     setters: dict[str, str] = {}
     for path, leaf in leaves.items():
-        several = _list_of(last_name(path), known) if is_listed else None
+        several = _list_of(last_name(path), known, entered) if entered is not None else None
         named = last_name(path)
         exact = known.fields.get(path)  # a name may have dots, or no letters
         field = several or exact or (known.find(named) if named else None)
@@ -409,11 +410,16 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields, *, is_listed
     return {path: name for name, path in setters.items()}
 
 
-def _list_of(argument: str, known: KnownFields) -> Field | None:
-    """Return the list that a value enters: `label_ids` or `labels` for a `label_id`, `tracks` for a `track_name`."""
-    noun = noun_of_id(argument) or argument.removesuffix("_name")
-    several = (known.find(plural(singular(name))) for name in (argument, noun))
-    return next((field for field in several if field is not None and main_type(field.schema) in {"array", ""}), None)
+def _list_of(argument: str, known: KnownFields, entered: str) -> Field | None:
+    """Return the list that a value enters: `label_ids` or `labels` for a `label_id`, `tracks` for a `track_name`.
+
+    Else the list of plain values with the name of what enters: `members` for the `worker_id` of `add_member`.
+    """
+    noun = noun_of_id(argument)
+    several = (known.find(plural(singular(name))) for name in (argument, noun or argument.removesuffix("_name")))
+    field = next((field for field in several if field is not None and main_type(field.schema) in {"array", ""}), None)
+    other = known.find(plural(entered)) if field is None and noun and entered else None
+    return other if other is not None and main_type(items(other.schema)) in {"string", "integer"} else field
 
 
 def _may_hold(field: Field, argument: Record, key: str) -> bool:

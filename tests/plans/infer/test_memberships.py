@@ -44,6 +44,43 @@ async def test_who_joins_or_leaves_is_in_the_list_of_the_record(
         assert "none" in await refused(world, joining, **at, **{member_id: "none"})
 
 
+@pytest.mark.parametrize(
+    ("role", "member", "owner", "joining", "leaving"),
+    [("member", "worker", "team", "add_member_to_team", "remove_member_from_team"),
+     ("watcher", "user", "issue", "add_watcher", "remove_watcher"),
+     ("guest", "contact", "event", "invite_guest", "remove_guest_from_event"),
+     ("entry", "film", "festival", "add_entry", "remove_entry")],
+)  # fmt: skip
+async def test_who_joins_in_a_role_is_in_the_list_of_that_role(
+    tmp_path: Path, role: str, member: str, owner: str, joining: str, leaving: str
+) -> None:
+    listed = "entries" if role == "entry" else f"{role}s"
+    state: Json = {f"{member}s": [{"id": "m1"}, {"id": "m2"}], f"{owner}s": [{"id": "o1", listed: ["m1"]}]}
+    owner_id, member_id = f"{owner}_id", f"{member}_id"
+    tools = [
+        tool(joining, **{owner_id: TEXT, member_id: TEXT}),
+        tool(leaving, **{owner_id: TEXT, member_id: TEXT}),
+        tool(f"get_{owner}", **{owner_id: TEXT}),
+        tool(f"list_{member}s"),
+    ]
+    async with simulator(tmp_path, tools, state).open() as world:
+        await answered(world, joining, **{owner_id: "o1", member_id: "m2"})
+        await answered(world, leaving, **{owner_id: "o1", member_id: "m1"})
+        assert await answered(world, f"get_{owner}", **{owner_id: "o1"}) == {"id": "o1", listed: ["m2"]}
+        assert not any(step.get("guessed") for step in world.ledger.steps)
+
+
+@pytest.mark.parametrize(("member", "place"), [("gardener", "bed"), ("guard", "gate"), ("nurse", "ward")])
+async def test_an_update_that_changes_nothing_is_reported_as_a_guess(tmp_path: Path, member: str, place: str) -> None:
+    state: Json = {f"{member}s": [{"id": "m1", "name": "Ada"}], f"{place}s": [{"id": "p1", "size": 4}]}
+    assign = tool(f"assign_{member}", **{f"{member}_id": TEXT, f"{place}_id": TEXT})
+    sim = simulator(tmp_path, [assign, tool(f"list_{member}s"), tool(f"list_{place}s")], state)
+    async with sim.open() as world:
+        await answered(world, f"assign_{member}", **{f"{member}_id": "m1", f"{place}_id": "p1"})
+        assert world.ledger.steps[-1]["guessed"]
+        assert [plan.tool for plan in sim.scenario.guesses] == [f"assign_{member}"]
+
+
 @pytest.mark.parametrize("name", ["give_raise", "grant_bonus_to_employee", "give_day_off"])
 async def test_what_a_record_is_given_neither_creates_it_nor_is_sure(tmp_path: Path, name: str) -> None:
     number = {"type": "number"}
