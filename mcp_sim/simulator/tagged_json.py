@@ -28,7 +28,7 @@ class TaggedJsonError(McpSimError):
 
 
 def dumps(value: Any) -> bytes:
-    """Return the text of JSON values, tuples, sets, maps, times, frozen dataclasses. Raises `TaggedJsonError`."""
+    """Return the text of JSON values, tuples (also named), sets, maps, times, dataclasses. Raises `TaggedJsonError`."""
     nodes, numbers, kept = list[Any](), dict[int, int](), list[Any]()
     stack = [(value, False)]
     while stack:
@@ -86,16 +86,20 @@ def _split(value: Any) -> tuple[list[Any], list[Any]]:
             return ["timedelta", value // MICROSECOND], []
         case _ if value is ABSENT:
             return ["absent"], []
-        case _ if hasattr(value, "__dataclass_params__"):
-            return _split_dataclass(value)
+        case _ if hasattr(value, "__dataclass_params__") or _is_named_tuple(type(value)):
+            return _split_object(value)
         case _:
             raise TaggedJsonError(f"a {type(value).__name__} cannot be stored")
 
 
-def _split_dataclass(value: Any) -> tuple[list[Any], list[Any]]:
-    names = [field.name for field in fields(value) if field.init]
+def _split_object(value: Any) -> tuple[list[Any], list[Any]]:
     cls = cast("type[Any]", type(value))
+    names = [*cls._fields] if _is_named_tuple(cls) else [field.name for field in fields(value) if field.init]
     return ["data", cls.__module__, cls.__qualname__, names], [getattr(value, name) for name in names]
+
+
+def _is_named_tuple(cls: Any) -> bool:
+    return issubclass(cls, tuple) and hasattr(cast("Any", cls), "_fields")
 
 
 def _flat(items: Iterable[tuple[Any, Any]]) -> list[Any]:
@@ -117,7 +121,7 @@ def _restored(node: list[Any], values: list[Any]) -> Any:
         return rest[0] * MICROSECOND
     if tag == "data":
         module, name, names, *references = rest
-        return _dataclass(module, name)(**dict(zip(names, _all(references, values), strict=True)))
+        return _known_class(module, name)(**dict(zip(names, _all(references, values), strict=True)))
     return _MAKERS[tag](_all(rest, values))
 
 
@@ -146,9 +150,9 @@ def _value(reference: Any, values: list[Any]) -> Any:
     return cast("list[Any]", reference)[0] if isinstance(reference, list) else values[reference]
 
 
-def _dataclass(module: str, name: str) -> type[Any]:
-    """Return a frozen dataclass that is already imported. Nothing else is ever created by name."""
-    kind: type[Any] | None = getattr(sys.modules.get(module), name, None)
-    if kind is None or not is_frozen(kind):
-        raise TaggedJsonError(f"{module}.{name} is not a known dataclass")
-    return kind
+def _known_class(module: str, name: str) -> type[Any]:
+    """Return a frozen dataclass or a named tuple that is already imported. Nothing else is ever created by name."""
+    kind: Any = getattr(sys.modules.get(module), name, None)
+    if not isinstance(kind, type) or not (is_frozen(kind) or _is_named_tuple(kind)):
+        raise TaggedJsonError(f"{module}.{name} is not a known class")
+    return cast("type[Any]", kind)

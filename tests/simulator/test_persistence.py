@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from zlib import crc32
 
 import anyio
@@ -272,6 +272,13 @@ class Link:
     before: Link | None
 
 
+class Pair(NamedTuple):
+    """Two values, like the progress of an effect."""
+
+    first: Any
+    second: Any
+
+
 @dataclass
 class Changeable:
     """A dataclass that is not frozen."""
@@ -297,6 +304,7 @@ values = st.recursive(
         | st.dictionaries(st.text(st.characters(codec="utf-8")) | st.integers(), inner)
         | st.dictionaries(st.tuples(st.text(max_size=3), st.integers(0, 9)), inner).map(HashTrieMap)
         | st.builds(Link, st.text(max_size=3), st.none())
+        | st.builds(Pair, inner, inner)
     ),
     max_leaves=20,
 )
