@@ -23,6 +23,7 @@ from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, constants, items, main_type, properties, required
+from mcp_sim.types.json_values import is_key
 from mcp_sim.types.lexicon.english import noun_of_id, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS
@@ -135,7 +136,7 @@ class EntityBuilder:
         values = [
             value for features, example in shown for value in _keys_of_example(name, self.keys[name], features, example)
         ]
-        return [value for value in values if isinstance(value, str | int) and not isinstance(value, bool)]
+        return [value for value in values if is_key(value)]
 
 
 def _keys_of_example(entity: str, key: str, features: ToolFeatures, example: Example) -> Iterator[Json]:
@@ -242,8 +243,7 @@ def _refers_to(field: str, entity: str) -> bool:
 
 def _is_issued(value: Json, keys: Collection[Json]) -> bool:
     """Whether a value is a key with digits, not a word that anyone may choose."""
-    is_key = isinstance(value, str | int) and not isinstance(value, bool) and value in keys
-    return is_key and any(letter.isdigit() for letter in str(value))
+    return is_key(value) and value in keys and any(letter.isdigit() for letter in str(value))
 
 
 def values_in(rows: Iterable[Record], field: str) -> Iterator[Json]:

@@ -25,6 +25,7 @@ from mcp_sim.types.json_schema.shapes import (
     schema_of,
     type_name,
 )
+from mcp_sim.types.json_values import is_key
 from mcp_sim.types.lexicon.english import last_word, noun_of_id, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import ordered, terms
 
@@ -244,7 +245,7 @@ def listed_rows(values: Sequence[Json], *, may_be_names: bool) -> Rows | None:
     listed = [as_object(row) for row in values]
     if all(listed):
         return Rows([((), row) for row in listed]) if are_alike(listed) else None
-    names = [value for value in values if isinstance(value, str | int) and not isinstance(value, bool)]
+    names = [value for value in values if is_key(value)]
     are_names = may_be_names and len({*names}) == len(values)
     return Rows([((), {NAME: name}) for name in names], plain=NAME) if are_names else None
 
@@ -354,7 +355,7 @@ def find_key(entity: str, fields: Mapping[str, Field], rows: Sequence[Record], l
 def _identifies(name: str, rows: Sequence[Record]) -> bool:
     """Whether all rows have different texts or whole numbers in a field."""
     values = [row.get(name) for row in rows]
-    are_plain = all(isinstance(value, str | int) and not isinstance(value, bool) for value in values)
+    are_plain = all(map(is_key, values))
     return bool(values) and are_plain and len({*map(str, values)}) == len(values)
 
 
