@@ -109,11 +109,16 @@ class Resolver:
     def _adding_to_records(self, plan: Plan, entity: Entity) -> Plan:
         """Return a create as an update if another tool makes the records whose key it takes: `give_raise(employee_id)`.
 
-        If that tool takes the key as well, this one may create a record: `note_add_tags(name, tags)`.
+        If that tool takes the key as well, or if the items of a batch share it, this one may create a record:
+        `note_add_tags(name, tags)`.
         """
         creator, key = self.creators.get(entity.name), next((a for a, f in plan.sets.items() if f == entity.key), None)
         is_plain = plan.copies is None and (plan.verb, plan.if_exists) == ("create", "refuse")
-        if creator is None or creator.tool.id == plan.tool or key is None or not is_plain:
+        if creator is None or key is None or not is_plain:
+            return plan
+        if plan.each is not None and key.partition(".")[0] != plan.each:
+            return replace(plan, if_exists="update")
+        if creator.tool.id == plan.tool:
             return plan
         if snake(entity.key) in map(snake, properties(creator.input)):
             return replace(plan, if_exists="update")

@@ -21,7 +21,7 @@ from mcp_sim.types.json_schema.shapes import (
     types_of,
 )
 from mcp_sim.types.lexicon.english import last_word, snake
-from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import Plan
 
 FAILURES = terms("batches.failures")
@@ -32,7 +32,7 @@ _WORKED, _PLACES = terms("batches.worked"), terms("batches.place")
 _DONE_COUNTS, _FAILED_COUNTS = terms("batches.done_count"), terms("batches.failed_count")
 _ALL_COUNTS = terms("batches.whole_count")
 _GOOD = ("success", "succeeded", "ok", "created", "updated", "deleted", "done", "completed")
-_BAD = ("error", "failed", "failure", "not_found", "rejected", "skipped")
+_BAD = ordered("states.failed")
 
 
 def can_report_failures(schema: Record, entity: Entity) -> bool:

@@ -24,7 +24,7 @@ from mcp_sim.plans.records.arguments import (
     resolve_links,
 )
 from mcp_sim.plans.records.effects import Effect, new_once
-from mcp_sim.plans.records.line_items import line_completer
+from mcp_sim.plans.records.line_items import line_completer, priced_total
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.records.stock import stock_mover
 from mcp_sim.plans.records.updates import RecordUpdate
@@ -78,7 +78,7 @@ class Creation:
         self.fixed = fixed_values(plan, entity)
         self.dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
         self.complete_lines = line_completer(entity, domain, self.sets)
-        self.move_stock = stock_mover(tool, entity, domain)
+        self.move_stock, self.total = stock_mover(tool, entity, domain), priced_total(entity, domain)
         self.known_key, self.update = _key_finder(plan, entity), RecordUpdate(tool, plan, domain)
         self.assigns_key = _is_key_assigned(tool, plan, entity)
         self.mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
@@ -123,7 +123,8 @@ class Creation:
         """Return the new record with those that it needs, and those of its parts."""
         name = self.entity.name
         implied, moved = (Record(), []) if self.move_stock is None else self.move_stock(turn.view, values)
-        values = {**values, **implied}
+        total = Record() if self.total is None else self.total(turn.view, values)
+        values = {**values, **implied, **total}
         known = {**self.imply(turn, invent, values), self.entity.key: key}
         determined = frozenset(known)
         linked = self.complete(turn, invent, known)

@@ -28,6 +28,7 @@ from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
 from mcp_sim.types.lexicon.english import is_plural, plural, singular, snake, words
+from mcp_sim.types.lexicon.terms import ordered
 from mcp_sim.types.record_kinds.usual_fields import (
     acts,
     described_fields,
@@ -47,6 +48,8 @@ _MOST_ECHOED = 10  # longer lists are contents, which real answers do not repeat
 _LONGEST_TOPIC = 80  # longer texts are contents, not a topic or a title
 _REWRITTEN = frozenset({"translated_text", "translation"})
 _CONVERTED = frozenset({"result", "converted_amount", "converted_value"})
+_FAILED = ordered("states.failed")
+_TRIES = 12  # how often a state is drawn until it is not a failure, which at most half of the usual states are
 _TITLES = frozenset({"title", "name", "headline", "subject"})
 
 
@@ -152,7 +155,8 @@ class _About:
                     texts = [value for value in self._arguments.values() if isinstance(value, str)]
                     factor = round(0.5 + chance_of(self._turn.draws.seed, "factor", *texts).unit(), 4)
                     return round(numbers[0] * factor, 2)  # what is converted into what decides, not the amount
-                return self._makers[name](chance, record, self._moment)
+                values = (self._makers[name](chance, record, self._moment) for _ in range(_TRIES))
+                return next((value for value in values if value not in _FAILED), None)
 
     def _text(self, chance: Chance) -> str:
         sentences = [sentence for sentence in word_list("pages", "sentences") if "{}" in sentence]

@@ -141,6 +141,13 @@ async def test_no_success_contains_an_invented_failure(tmp_path: Path, name: str
             assert (shown["ok"], shown[name]) == (True, "")
 
 
+async def test_no_computed_success_has_the_status_of_a_failure(tmp_path: Path) -> None:
+    tools = [tool("transfer", {}, source=TEXT, amount={"type": "number"}), tool("get_note", {}, note_id=TEXT)]
+    async with service(tmp_path, f"tools: {json.dumps(tools)}", "records: {note: 1}") as sim, sim.open() as world:
+        answers = [data(await world.call("transfer", {"source": "a", "amount": at})) for at in range(1, 40)]
+        assert {answer["status"] for answer in answers} == {"succeeded", "pending"}
+
+
 @pytest.mark.parametrize("result", RESULTS)
 @pytest.mark.parametrize("name", ["get_next_chore", "get_current_chore"])
 async def test_that_nothing_is_left_is_no_failure(tmp_path: Path, name: str, result: dict[str, Json]) -> None:

@@ -123,6 +123,33 @@ async def test_a_number_that_a_tool_is_named_after_changes(tmp_path: Path, act: 
         assert await answered(world, "get_member", member_id="m") == {**state["members"][0], "points": left}
 
 
+@pytest.mark.parametrize(("price", "total"), [("price", "total"), ("unit_price", "total_amount"), ("fee", "total")])
+async def test_a_new_order_costs_what_the_given_record_costs_that_it_names(
+    tmp_path: Path, price: str, total: str
+) -> None:
+    tools = [tool("place_order", product_id=TEXT, quantity=WHOLE), tool("list_orders")]
+    state = {
+        "products": [{"id": "p", "name": "Nut", price: 2.5}],
+        "orders": [{"id": 1, "product_id": "p", "quantity": 1, total: 2.5, "status": "placed"}],
+        "next_order_id": 2,
+    }
+    async with simulator(tmp_path, tools, state).open() as world:
+        placed = await answered(world, "place_order", product_id="p", quantity=3)
+        assert placed == {"id": 2, "product_id": "p", "quantity": 3, total: 7.5, "status": "placed"}
+        assert not world.ledger.steps[-1]["guessed"]
+
+
+@pytest.mark.parametrize("noun", ["tag", "label"])
+async def test_a_batch_whose_items_share_a_name_is_not_refused(tmp_path: Path, noun: str) -> None:
+    values = {"type": "array", "items": TEXT}
+    tools = [tool("note_create", name=TEXT), tool("note_get", name=TEXT)]
+    tools.append(tool(f"note_add_{noun}s", name=TEXT, **{f"{noun}s": values}))
+    async with simulator(tmp_path, tools, world={"records": {"note": 0}}).open() as world:
+        await answered(world, "note_create", name="a")
+        for added in (["x"], ["x", "y"]):
+            await answered(world, f"note_add_{noun}s", name="a", **{f"{noun}s": added})
+
+
 @pytest.mark.parametrize("code", ["sku", "isbn"])
 async def test_a_line_has_the_price_of_the_given_record_with_its_code(tmp_path: Path, code: str) -> None:
     tools = [tool("add_item_to_order", order_id=TEXT, quantity=WHOLE, **{code: TEXT}), tool("get_order", order_id=TEXT)]
