@@ -10,6 +10,7 @@ import pytest
 from support import given
 from support.services import service, value
 
+from mcp_sim.types import ToolResult
 from mcp_sim.types.errors import Crash
 
 Json = Any
@@ -37,8 +38,9 @@ async def test_open_result_schemas_show_whole_records_beside_a_flag(tmp_path: Pa
         assert (listed["success"], listed["count"]) == (True, 2)
         assert given.value(await world.call("delete_kettle", {"kettle_id": key})) == {"success": True, "id": key}
         missing = await world.call("delete_kettle", {"kettle_id": key})
-        assert missing.ok
-        assert given.value(missing) == {"success": False, "error": f"Kettle {key} not found"}
+        assert isinstance(missing.body, ToolResult)
+        assert (missing.ok, missing.body.is_error) == (False, False)
+        assert missing.body.value == {"success": False, "error": f"Kettle {key} not found"}
         assert [one["colour"] for one in given.value(await world.call("list_kettles", {}))["kettles"]] == ["blue"]
         assert given.value(await world.call("descale", {}))["success"] is True
 
