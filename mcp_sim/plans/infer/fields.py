@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from mcp_sim.plans.infer.features import ToolFeatures
@@ -17,6 +18,8 @@ from mcp_sim.types.plans import RECORDLESS
 _SUCCESS = terms("results.success")
 _WORKED = frozenset({"success", "ok", "successful"})
 """Flags that no record has: they say whether the call worked, also that of a tool which reads."""
+_SIDE = re.compile("(?:from|to|old|new|previous)_")
+"""The beginnings of properties of a change that have the value of a field before or after it."""
 
 
 class KnownFields:
@@ -69,9 +72,14 @@ def collect_shown_fields(
 ) -> dict[str, dict[str, Field]]:
     """Return the fields of every entity that results and declarations show."""
     shapes: dict[str, list[Record]] = {name: [] for name in declared}
-    for features in feature_list:
+    others = dict[str, set[str]]()
+    for features in sorted(feature_list, key=lambda features: features.verb == "update"):
         if features.verb not in RECORDLESS and features.singleton is None:
-            shapes.setdefault(features.entity, []).extend([_record_shape(features)] if _shows_record(features) else [])
+            shape = _record_shape(features) if _shows_record(features) else {}
+            names = others.setdefault(features.entity, set())
+            shape = _without_sides(shape, names) if features.verb == "update" else shape
+            names |= {*map(snake, properties(shape))}
+            shapes.setdefault(features.entity, []).extend([shape] if shape else [])
     return {name: _merge(name, shape, declared.get(name)) for name, shape in shapes.items()}
 
 
@@ -97,6 +105,12 @@ def _record_shape(features: ToolFeatures) -> Record:
         parts = {n: value for n, value in parts.items() if not _is_success_flag(n, value) and snake(n) not in left_out}
     usual = [name for name, schema in parts.items() if "optional" not in str(schema.get("description", "")).lower()]
     return {"required": usual, **features.shape, "properties": parts}
+
+
+def _without_sides(shape: Record, names: Container[str]) -> Record:
+    """Return what an update shows of a record without the two sides of a change: `from_location`, `to_location`."""
+    sides = {name for name in properties(shape) if _SIDE.sub("", snake(name)) in names and _SIDE.match(snake(name))}
+    return {**shape, "properties": {name: part for name, part in properties(shape).items() if name not in sides}}
 
 
 def _is_success_flag(name: str, schema: Record) -> bool:

@@ -40,9 +40,9 @@ from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Envelope, Plan
 
 _MANY = frozenset({"list", "search"})
-_EARLIER = re.compile(r"(?:previous|prior|former|old)_(.+)")
+_EARLIER = re.compile(r"(?:previous|prior|former|old|from)_(.+)")
 """Properties of an update's result with a value before it."""
-_LATER = re.compile(r"(?:remaining|new|updated)_(.+)|(.+)_(?:left|remaining)")
+_LATER = re.compile(r"(?:remaining|new|updated|to)_(.+)|(.+)_(?:left|remaining)")
 """Properties of an update's result with a value after it."""
 _CONFIRMATIONS, _MESSAGES = terms("results.confirmation"), terms("results.sentence")
 _TRUE, _NOTHING = terms("results.true"), terms("results.nothing")
