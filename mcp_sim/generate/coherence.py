@@ -14,6 +14,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
 from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import ordered
 from mcp_sim.types.time_formats import parse_time
 
 Adjustment: TypeAlias = Callable[[Record], None]
@@ -29,7 +30,7 @@ def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
     fields = {without_currency(snake(field.name)): field for field in stored}
     rows = [field for field in fields.values() if is_rows(field.schema)]
     ordered = [(lower.name, _ordered(lower, upper)) for lower, upper in _bounds(fields)]
-    return (*ordered, *map(_row_bounds, rows), *_lines(fields), *_amounts(fields), *_times(fields))
+    return (*ordered, *map(_row_bounds, rows), *_lines(fields), *_amounts(fields), *_owed(fields), *_times(fields))
 
 
 def _amounts(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
@@ -52,6 +53,21 @@ def _amounts(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
     if grand_total is not None:
         added, taken = [*taxes, *_all("shipping", fields)], _all("discounts", fields)
         yield grand_total.name, _computed(grand_total, lambda record: _sum(record, added, base) - _sum(record, taken))
+
+
+def payment_fields(fields: Mapping[str, Field]) -> tuple[str, str] | None:
+    """Return the fields with the total of a record and with what was paid of it, if it has both."""
+    paid = next((fields[name] for name in ordered("fields.paid") if name in fields), None)
+    total = _first("grand_totals", fields)
+    return (total.name, paid.name) if total is not None and paid is not None else None
+
+
+def _owed(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
+    """Compute what is still owed of a total."""
+    amounts, owed = payment_fields(fields), _first("owed", fields)
+    if amounts is not None and owed is not None:
+        total, paid = amounts
+        yield owed.name, _computed(owed, lambda record: max(0, record[total] - record[paid]))
 
 
 def _all(names: str, known: Mapping[str, T]) -> list[T]:

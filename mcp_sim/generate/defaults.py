@@ -17,7 +17,7 @@ from mcp_sim.types.lexicon.terms import terms
 Settle: TypeAlias = Callable[[Record, Container[str]], None]
 """Recomputes the dependent amounts of a record, except those that the call gave."""
 
-_HOLDING, _COUNTED = terms("fields.holding"), terms("fields.counted")
+_HOLDING, _COUNTED, _PAID = (terms(f"fields.{kind}") for kind in ("holding", "counted", "paid"))
 
 
 def first_value(name: str, schema: Record) -> Json:
@@ -32,7 +32,7 @@ def first_value(name: str, schema: Record) -> Json:
     if kind == "integer" and name in {"version", "revision", "rev"}:
         return max(1, schema.get("minimum", 1))
     is_count = kind == "integer" and name.endswith(("count", "_total"))
-    is_counted = kind in {"integer", "number"} and not _COUNTED.isdisjoint(name.split("_"))
+    is_counted = kind in {"integer", "number"} and (name in _PAID or not _COUNTED.isdisjoint(name.split("_")))
     return 0 if (is_count or is_counted) and schema.get("minimum", 0) <= 0 else NOWHERE
 
 

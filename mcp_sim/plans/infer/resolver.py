@@ -34,6 +34,7 @@ _SURE, _IDLES, _MIN_DESCRIBED, _UNKNOWN, _MOST_RECORDLESS = 0.6, 0.5, 0.35, 0.1,
 has, that of plans that say only that nothing is known, and the greatest of plans without records."""
 
 _DIGESTS = terms("nouns.digests")
+_PAID = terms("fields.paid")
 _IDLE = "nothing it could change"
 _USUAL_FORM = Basis("inferred", 0.4, ("the usual form",))
 _SHOWN_FORM = Basis("example", 0.9, ("an example shows it",))
@@ -240,7 +241,8 @@ def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[s
     modes: dict[str, How] = dict.fromkeys(changed, features.enters) if features.enters is not None else {}
     numbers = {field.name for field in fields if main_type(field.schema) in {"integer", "number"}}
     for path, name in roles.sets.items():
-        how = features.calculates(path)
+        is_payment = snake(name) in _PAID and snake(last_name(path)) not in _PAID
+        how = "add" if is_payment else features.calculates(path)
         if how is not None and name in numbers:
             modes[name] = how
     return modes

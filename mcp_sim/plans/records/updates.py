@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
+from mcp_sim.generate.coherence import payment_fields
 from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.edits import VERSION
 from mcp_sim.generate.time_fields import event_of, time_formatter, time_meaning
@@ -67,7 +69,7 @@ class RecordUpdate:
         self.mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
         self.appending: Mapping[str, How] = {**_appendable(entity), **plan.how}
         self.moves, self.rename = _automatic_fields(entity, tool), _key_changer(tool, entity, domain)
-        self.settle = settling(entity, domain)
+        self.settle, self.pay = settling(entity, domain), _payment(plan, entity)
 
     def __call__(self, turn: Turn, key: Key) -> Effect | Observation:
         given = {**self.fixed(turn), **assigned_values(turn, self.sets)}
@@ -98,6 +100,8 @@ class RecordUpdate:
         if is_same and new_key == key:
             return Effect(key, before, (), is_guessed)
         record = {**before, **after, **self.total(before, after), **self.moves(before, after, turn.now)}
+        if self.pay is not None:
+            self.pay(before, record, values)
         if self.settle is not None:
             self.settle(record, values.keys())
         if not equal(new_key, key):
@@ -235,8 +239,9 @@ def _automatic_fields(entity: Entity, tool: Tool) -> Callable[[Record, Mapping[s
     stamps = {f.name: time_formatter(f.name, f.schema) for f in stored if time_meaning(f.name, f.schema) == "updated"}
     timed = [f for f in stored if time_meaning(f.name, f.schema) is not None]
     events = {event: f for f in timed if (event := event_of(f.name)) is not None}
-    acts = {participle(word) for word in words(tool.name)[:1]}
-    stamps |= {f.name: time_formatter(f.name, f.schema) for event, f in events.items() if event in acts}
+    act = "|".join(participle(word) for word in words(tool.name)[:1])
+    of_act = re.compile(rf"(?:date_)?{act}(?:_(?:at|on|date|time))?")
+    stamps |= {f.name: time_formatter(f.name, f.schema) for f in timed if act and of_act.fullmatch(snake(f.name))}
     written = {event: (f.name, time_formatter(f.name, f.schema)) for event, f in events.items()}
     versions = [
         field for field in stored if VERSION.fullmatch(snake(field.name)) and main_type(field.schema) == "integer"
@@ -256,6 +261,27 @@ def _automatic_fields(entity: Entity, tool: Tool) -> Callable[[Record, Mapping[s
         return moments
 
     return moved
+
+
+def _payment(plan: Plan, entity: Entity) -> Callable[[Record, Record, Mapping[str, Json]], None] | None:
+    """Compile what a payment changes: all is paid if no amount is given, and a record with a rest is not paid."""
+    states = [name for name, value in plan.fixed.items() if value == "paid" and name in entity.fields]
+    amounts = payment_fields({snake(name): field for name, field in entity.fields.items()})
+    if not states or amounts is None:
+        return None
+    total, paid = amounts
+    choices = {name: constants(entity.fields[name].schema) for name in states}
+    partial = {name: [value for value in choices[name] if snake(str(value)).startswith("partial")] for name in states}
+
+    def pay(before: Record, record: Record, given: Mapping[str, Json]) -> None:
+        whole: Json = record.get(total)
+        there: Json = record.get(paid)
+        if paid not in given and whole is not None:
+            record[paid] = whole
+        elif is_number(whole) and is_number(there) and there < whole:
+            record |= {name: next(iter(partial[name]), before.get(name)) for name in states}
+
+    return pay
 
 
 # other names ----------------------------------------------------------------------------------------------------------
