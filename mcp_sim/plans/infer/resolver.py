@@ -80,7 +80,7 @@ class Resolver:
         entity = self.entities[features.entity]
         rows = self.given.records.get(entity.name, ())
         plan = _assemble(features, self._without_unheld_filters(roles, entity), entity, rows)
-        plan = self._adding_to_records(plan, entity)
+        plan = self._adding_to_records(features, plan, entity, rows)
         held = frozenset(name for row in islice(rows, MAX_ROWS) for name in row)
         facts = PlanFacts(features, plan, entity, self.verbs[entity.name], entity.name in self.declared, held)
         plan = plan.explained(_basis(features, roles, [*read_plan(facts)], is_held=_is_held(plan.fixed, rows)))
@@ -107,7 +107,7 @@ class Resolver:
         kept = kept if rows else roles.filters
         return replace(roles, filters=kept)
 
-    def _adding_to_records(self, plan: Plan, entity: Entity) -> Plan:
+    def _adding_to_records(self, features: ToolFeatures, plan: Plan, entity: Entity, rows: Sequence[Record]) -> Plan:
         """Return a create as an update if another tool makes the records whose key it takes: `give_raise(employee_id)`.
 
         If that tool takes the key as well, or if the items of a batch share it, this one may create a record:
@@ -124,7 +124,8 @@ class Resolver:
         if snake(entity.key) in map(snake, properties(creator.input)):
             return replace(plan, if_exists="update")
         sets = {path: name for path, name in plan.sets.items() if path != key}
-        return replace(plan, verb="update", key=key, sets=sets)
+        fixed = {**find_target_state(features, entity, rows), **plan.fixed}  # `start_job(job_id)`
+        return replace(plan, verb="update", key=key, sets=sets, fixed=fixed)
 
     def _objection(self, features: ToolFeatures, plan: Plan, entity: Entity) -> str | None:
         """Return why a plan could not answer: it reaches no record, or changes nothing. None if it could."""

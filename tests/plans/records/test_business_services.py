@@ -235,3 +235,24 @@ async def test_a_record_is_paid_once_nothing_is_owed(
         assert await shown("pay", **{f"{noun}_id": key}, amount=50.5) == (key, 90.5, 0, "paid")
         other = (await shown("create", total=12))[0]
         assert await shown("pay", **{f"{noun}_id": other}) == (other, 12, 0, "paid")
+
+
+@pytest.mark.parametrize("noun", ["job", "wash_cycle"])
+@pytest.mark.parametrize("about", ["Start working on a {}.", "Start a {} now."])
+@pytest.mark.parametrize(
+    ("states", "begun"), [(["waiting", "in_progress", "done"], "in_progress"), (["new", "started"], "started")]
+)
+async def test_what_starts_is_running_and_not_created_again(
+    tmp_path: Path, noun: str, about: str, states: list[str], begun: str
+) -> None:
+    state = {"type": "string", "enum": states}
+    record = shape(**{f"{noun}_id": STRING, "problem": STRING, "status": state})
+    tools = [
+        typed(record, f"open_{noun}", "problem", about=f"Open a {noun}."),
+        typed(record, f"start_{noun}", f"{noun}_id", about=about.format(noun)),
+    ]
+    async with serve(tmp_path, *tools).open() as world:
+        opened = value(await world.call(f"open_{noun}", {"problem": "Brake"}))
+        assert opened["status"] == states[0]
+        started = value(await world.call(f"start_{noun}", {f"{noun}_id": opened[f"{noun}_id"]}))
+        assert started == {**opened, "status": begun}
