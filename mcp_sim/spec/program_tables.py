@@ -133,7 +133,7 @@ class _Table:
         """Return the table as an entity. `tables`: all tables of the program."""
         name = self._name
         if not is_table_name(name):
-            self._error((), "is not a name for a table: it must be a Python name, and not an attribute of a world")
+            self._error((), "is not a name for a table: it must be a Python name, no keyword, no attribute of a world")
         body = self._body(value)
         fields, links = self._named(body, "fields"), self._named(body, "links")
         is_single, is_natural = body.get("singleton", False), body.get("natural", False)

@@ -191,7 +191,7 @@ HOSTILE = {
     "a number as a name": ("{0x" + "f" * 20_000 + ": {}}", "a number of 80000 bits"),
     "infinity": ("{'item': {'fields': {'size': {'type': 'number', 'maximum': -1e999}}}}", "a number that is too large"),
     "half a character": (r"{'item': {'ids': '\ud800-1'}}", "half of a character"),
-    "a keyword": ("{'class': {}}", "is not a name for a table"),
+    "a keyword": ("{'class': {}}", "it must be a Python name, no keyword"),
     "a name of Python": ("{'__class__': {}}", "is not a name for a table"),
     "an attribute of the world": ("{'now': {}}", "is not a name for a table"),
     "hidden lists": ("{'item': {'hidden': [['id'], {}]}}", "unknown field ['id']"),
