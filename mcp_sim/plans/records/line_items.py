@@ -57,7 +57,8 @@ def line_completer(
 def line_entering(plan: Plan, entity: Entity, domain: Domain) -> Callable[[Turn, Record], tuple[Record, bool]] | None:
     """Compile what completes the lines that a call adds to those of a record, as it does for new records.
 
-    It also returns whether something was generated that nothing determines. None if the tool adds no lines.
+    It also returns whether something is a guess: what nothing determines, or a line of an unknown product. None if the
+    tool adds no lines.
     """
     fields = [entity.fields[name] for name, how in plan.how.items() if how == "append" and name in entity.fields]
     entered = [
@@ -75,7 +76,7 @@ def line_entering(plan: Plan, entity: Entity, domain: Domain) -> Callable[[Turn,
             if item := as_object(values.get(line.field.name)):
                 known = line.completed(turn.view, item, {})
                 row = line.completed(turn.view, item, as_object(convert(item, turn)))
-                is_generated |= any(row[name] for name in row.keys() - known)
+                is_generated |= any(row[name] for name in row.keys() - known) or line.names_unknown(turn.view, item)
                 added[line.field.name] = row
         return {**values, **added}, is_generated
 
@@ -216,6 +217,10 @@ class _Lines:
         line = {**rest, **begun, **line}
         amount = _amount_of({name: value for name, value in line.items() if name != total})
         return line if total is None or amount is None else {**line, total: amount}
+
+    def names_unknown(self, view: View, item: Record) -> bool:
+        """Whether a line names a record that does not exist. A real server may refuse it."""
+        return any(name in item and find_key(view, of, item[name]) is None for name, of in self.named.items())
 
 
 def _is_price(name: str) -> bool:

@@ -161,6 +161,9 @@ async def test_a_line_has_the_price_of_the_given_record_with_its_code(tmp_path: 
         await answered(world, "add_item_to_order", order_id="o", quantity=2, **{code: "B"})
         order = await answered(world, "get_order", order_id="o")
         assert (order["lines"][1], order["total"]) == ({code: "B", "quantity": 2, "price": 5.0}, 16.0)
+        assert not any(step.get("guessed") for step in world.ledger.steps)
+        await answered(world, "add_item_to_order", order_id="o", quantity=2, **{code: "none"})
+        assert world.ledger.steps[-1]["guessed"]
 
 
 @pytest.mark.parametrize(("name", "act"), [("chore", "assign_task"), ("visit", "mark_visit"), ("grade", "give_marks")])
