@@ -46,7 +46,7 @@ def section(path: Path) -> Iterator[str]:
         yield ""
     yield "## Use\n"
     yield f"`tools: {name}` in a scenario, `mcp-sim serve {name}` for a world without faults,"
-    yield f"`mcp-sim client-config {name} --client CLIENT` for the entry of a client's configuration.\n"
+    yield f"`mcp-sim client-config {name} --client CLIENT` for a client's configuration.\n"
 
 
 def simulated(simulates: SimulatesPart) -> Iterator[str]:
