@@ -17,7 +17,7 @@ from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
 from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import ParsedName
-from mcp_sim.plans.infer.singletons import find_single_value, find_singleton
+from mcp_sim.plans.infer.singletons import find_single_value, find_singleton, value_argument
 from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts
 from mcp_sim.plans.infer.verb_evidence import read_verb
 from mcp_sim.plans.infer.verbs import COUNT
@@ -64,6 +64,8 @@ class ToolFeatures:
     declared_key: str | None = None
     singleton: Entity | None = None
     """The singleton that the tool works on."""
+    sets_value: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The argument and the field of a tool that sets one value of a singleton."""
 
     item_arguments: UnfoldedArguments = field(default_factory=lambda: UnfoldedArguments({}))
     overrides: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -235,6 +237,7 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
         (*supporting(evidence, "verb", verb), *supporting(evidence, "entity", entity)),
         override.get("key") if item.each is None else None,
         single,
+        _set_value(facts, *value) if value is not None and verb == "update" else {},
         item,
         override,
         holder_of_members(facts, server) == entity,
@@ -250,13 +253,25 @@ def _of_singleton(verb: Verb, evidence: list[Evidence], *, is_declared: bool) ->
 
 
 def _find_value(facts: ToolFacts, server: ServerFacts) -> tuple[Entity, str] | None:
-    """Return the given singleton and its field that a tool reads, unless an entity of many records has its name."""
-    if _find_singleton(facts, server.declared) is not None:
+    """Return the given singleton and its field that a tool reads or sets, unless an entity of many records is meant.
+
+    Nor does it mean one if a singleton has its name. One that only has a field like its argument does not count.
+    """
+    single, is_setter = _find_singleton(facts, server.declared), value_argument(facts.parsed, facts.input) is not None
+    if single is not None and not (is_setter and {*words(single.name)}.isdisjoint(facts.parsed.noun)):
         return None
     given = [entity for name, entity in server.declared.items() if name in server.held]
     if any(not entity.singleton and entity.name == "_".join(facts.parsed.noun) for entity in given):
         return None
     return find_single_value(facts.parsed, facts.input, given)
+
+
+def _set_value(facts: ToolFacts, entity: Entity, path: str) -> dict[str, str]:
+    """Return the argument that sets a value of a singleton, with its path, unless their types differ."""
+    name = value_argument(facts.parsed, facts.input) or ""
+    field, _, inner_name = path.partition(".")
+    kinds = {_kind(at(facts.input, name)), _kind(at(entity.fields[field].schema, inner_name))} - {""}
+    return {name: path} if name and len(kinds) < 2 else {}
 
 
 def _value_places(facts: ToolFacts, entity: Entity, path: str) -> Envelope:
@@ -266,7 +281,8 @@ def _value_places(facts: ToolFacts, entity: Entity, path: str) -> Envelope:
     kind = _kind(at(entity.fields[field].schema, inner_name))
     fitting = [field for field, inner in parts.items() if _kind(inner) in {kind, ""}]
     named = next((field for field in parts if snake(field) == snake(name)), None)
-    place = named or (fitting[0] if len(fitting) == 1 else next(iter(parts), ""))
+    usual = name if value_argument(facts.parsed, facts.input) is not None else ""  # a setter shows what it has set
+    place = named or (fitting[0] if len(fitting) == 1 else next(iter(parts), usual))
     return Envelope(record="", shows={place: path}, text=facts.text)
 
 

@@ -259,9 +259,10 @@ def _with_sets(
     copied, target = _copied(features, known) if features.is_copy else (None, None)
     new_key = key if is_named else target
     kept = _written_leaves(_split(arguments, {key} if is_named or is_owner else {copied, target})[1], features, known)
-    sets = {new_key: known.key} if new_key is not None else {}
+    sets = {new_key: known.key} if new_key is not None else {**features.sets_value}
     if features.verb == "update":
         kept = {path: leaf for path, leaf in kept.items() if _CHANGE_TIME.fullmatch(last_name(path)) is None}
+    kept = _split(kept, features.sets_value)[1]
     entered = None if features.enters is None else "_".join(features.parsed.noun)
     sets |= _entered_row(kept, features, known) or _match_fields(kept, known, entered)
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it

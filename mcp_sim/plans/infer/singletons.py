@@ -77,11 +77,11 @@ def _nouns_of(single: Entity, parsed: ParsedName) -> set[str]:
 
 
 def find_single_value(parsed: ParsedName, schema: Record, entities: Iterable[Entity]) -> tuple[Entity, str] | None:
-    """Return the singleton and the path of its field that a tool reads: `balance` of an `account` for `get_balance`.
+    """Return the singleton and the path of its field that a tool reads or sets: `get_balance` the `balance`.
 
     The noun is that of the field, alone or behind the name of the singleton. None if several singletons have it.
     """
-    if not _reads_all(parsed, schema):
+    if not _reads_all(parsed, schema) and value_argument(parsed, schema) is None:
         return None
     nouns = [parsed.noun, _strip_count(parsed.noun), _strip_facet(parsed.noun)]
     if parsed.verb == "unknown" and parsed.word:
@@ -92,6 +92,13 @@ def find_single_value(parsed: ParsedName, schema: Record, entities: Iterable[Ent
         if values:
             return values[0] if len(values) == 1 else None
     return None
+
+
+def value_argument(parsed: ParsedName, schema: Record) -> str | None:
+    """Return the only argument of a tool that sets one value: `status` of `set_service_status(status)`."""
+    arguments = [name for name in properties(schema) if snake(name) not in OPTIONS]
+    is_write = parsed.verb == "update" or parsed.word in _REPLACING
+    return arguments[0] if is_write and len(arguments) == 1 and last_word(arguments[0]) not in {"id", "ids"} else None
 
 
 def _reads_all(parsed: ParsedName, schema: Record) -> bool:

@@ -259,3 +259,26 @@ async def test_a_tool_without_a_verb_shows_the_given_value_of_its_name(tmp_path:
         assert not world.ledger.steps[-1]["guessed"]
         await world.call("ring_bell")
         assert world.ledger.steps[-1]["guessed"]
+
+
+@pytest.mark.parametrize(("noun", "argument"), [("service_status", "status"), ("motto", "motto"), ("motto", "text")])
+@pytest.mark.parametrize("verb", ["set", "update", "change"])
+@in_all_wrappers
+async def test_a_given_value_is_set_by_the_tool_of_its_name(
+    tmp_path: Path, place: str, verb: str, noun: str, argument: str
+) -> None:
+    state = wrapped(place, {noun: "up", "status": "busy", "limits": {"cpu": "low"}})
+    tools = [tool(f"get_{noun}"), tool(f"{verb}_{noun}", argument), tool("get_cpu")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert (await world.call(f"{verb}_{noun}", {argument: "down"})).ok
+        assert value(await world.call(f"get_{noun}")) == "down"
+        assert value(await world.call("get_cpu")) == "low"
+
+
+async def test_a_value_of_another_type_does_not_replace_a_given_one(tmp_path: Path) -> None:
+    setter = tool("set_motto")
+    setter["inputSchema"] = {"type": "object", "properties": {"lines": {"type": "array"}}, "required": ["lines"]}
+    async with service(tmp_path, {"motto": "up"}, tool("get_motto"), setter) as sim, sim.open() as world:
+        assert (await world.call("set_motto", {"lines": ["down"]})).ok
+        assert world.ledger.steps[-1]["guessed"]
+        assert value(await world.call("get_motto")) == "up"
