@@ -176,10 +176,10 @@ def assigned_values(turn: Turn, sets: Sequence[Assignment]) -> Record:
     return {**many, **values} if many else values
 
 
-def loses_values(turn: Turn, sets: Sequence[Assignment], values: Record) -> bool:
-    """Whether an argument is in none of these values, since the schema of its field does not allow it."""
+def lost_fields(turn: Turn, sets: Sequence[Assignment], values: Record) -> frozenset[str]:
+    """Return the fields whose argument is not among these values, since the schema of the field does not allow it."""
     unset = [rule for rule in sets if rule.field != "*" and rule.field not in values]
-    return any(rule.fetch(turn.call.arguments) not in (ABSENT, None) for rule in unset)
+    return frozenset(rule.field for rule in unset if rule.fetch(turn.call.arguments) not in (ABSENT, None))
 
 
 def fixed_values(plan: Plan, entity: Entity) -> Callable[[Turn], Mapping[str, Json]]:

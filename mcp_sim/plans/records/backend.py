@@ -10,6 +10,7 @@ from mcp_sim.plans.infer.envelopes import record_schema
 from mcp_sim.plans.infer.filters import is_presentation
 from mcp_sim.plans.records.arguments import argument, with_whole_numbers
 from mcp_sim.plans.records.creation import Creation
+from mcp_sim.plans.records.doubts import doubts_name, doubts_noter, doubts_test, is_unsure_write
 from mcp_sim.plans.records.effects import Facts, Render, WriteMany, batch
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
 from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_record, parts_of
@@ -91,6 +92,8 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
     is_seen = not properties(shape) or not properties(shape).keys().isdisjoint(written)
     unread = _unread_arguments(tool, plan)
     is_idle = plan.verb == "update" and not (plan.sets and is_seen) and not plan.fixed
+    doubts = doubts_name(name)
+    is_doubtful = doubts_test(plan, frozenset(properties(shape)) | {*plan.envelope.shows.values()})
 
     def show(facts: Facts) -> Transition:
         observation = render(facts)
@@ -99,6 +102,7 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
             is_idle
             or bool(facts.guesses)
             or any(map(facts.turn.call.arguments.get, unread))
+            or (facts.turn.memory.get(doubts) and is_doubtful(facts.turn, (key for key, _ in rows)))
             or not all(record.keys() >= stored for _, record in rows)
         )
         if is_unspecified and not is_guessed:
@@ -125,16 +129,19 @@ def _unread_arguments(tool: Tool, plan: Plan) -> frozenset[str]:
 
 def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer of a tool that creates, updates or deletes records."""
-    write = _WRITES[plan.verb](tool, plan, domain)
+    write, note = _WRITES[plan.verb](tool, plan, domain), doubts_noter(plan)
+    doubts, is_unsure = doubts_name(plan.entity or ""), is_unsure_write(plan)
     if plan.each is not None:
-        return _changing_many(tool, batch(tool, plan, write), show, partly=reports_failures(tool, plan, domain))
+        return _changing_many(tool, batch(tool, plan, write, note), show, partly=reports_failures(tool, plan, domain))
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         effect = write(turn, invent)
         if isinstance(effect, Observation):
             return Transition(effect)
+        if effect.doubts or turn.memory.get(doubts) or is_unsure:
+            note(turn, effect)
         shown = show(Facts(turn, turn.view, effect.record, effect.key))
-        return replace(shown, changes=effect.changes, guessed=shown.guessed or effect.guessed)
+        return replace(shown, changes=effect.changes, guessed=shown.guessed or bool(effect.doubts))
 
     return answer
 
@@ -147,10 +154,14 @@ def _changing_many(tool: Tool, write: WriteMany, show: Show, *, partly: bool) ->
     """
 
     def answer(turn: Turn, invent: Invent) -> Transition:
+        staged = dict(turn.memories.staged)
         written = write(turn, invent)
         failed, count = written.failed, len(written.done) + len(written.failed)
         if not failed or (partly and written.done):
-            return replace(show(Facts(turn, written.view, batch=written)), changes=written.changes)
+            shown = show(Facts(turn, written.view, batch=written))
+            is_guessed = shown.guessed or any(effect.doubts for _, effect in written.done)
+            return replace(shown, changes=written.changes, guessed=is_guessed)
+        turn.memories.staged = staged
         if count == 1:
             return Transition(failed[0].why)
         whys = "; ".join(f"item {failure.part + 1}: {sentence_of(failure.why)}" for failure in failed)

@@ -20,7 +20,7 @@ from mcp_sim.plans.records.arguments import (
     assignments_of,
     fixed_values,
     links_of,
-    loses_values,
+    lost_fields,
     resolve_links,
 )
 from mcp_sim.plans.records.effects import Effect, new_once
@@ -111,7 +111,7 @@ class Creation:
         key = taken if source is None or taken is not None else key_of_copy(self.entity, source, turn.view)
         key = key if key is not None else next_key(self.entity, self.keys, turn.view, turn.draws)
         effect = self._created(turn, invent, key, values, shaped)
-        return replace(effect, guessed=True) if loses_values(turn, self.sets, assigned) else effect
+        return replace(effect, doubts=effect.doubts | lost_fields(turn, self.sets, assigned))
 
     def _values(self, turn: Turn, source: Key | None) -> Record:
         """Return the values that a call gives, with those of the record that it copies."""
@@ -134,13 +134,15 @@ class Creation:
         if children:
             record = {**record, **{field: [child.record for child in puts] for field, puts in children.items()}}
             put = replace(put, record=record)
-        is_guessed = not self.guesses.isdisjoint(record.keys() - determined) or any(
-            _is_completed(rule.fetch(turn.call.arguments), shaped[rule.field], record.get(rule.field), schema)
+        completed = (
+            rule.field
             for rule, schema in self.shown
             if rule.field in shaped
+            and _is_completed(rule.fetch(turn.call.arguments), shaped[rule.field], record.get(rule.field), schema)
         )
+        doubts = (self.guesses & (record.keys() - determined)).union(completed)
         changes = (put, *moved, *linked, *chain.from_iterable(children.values()))
-        return Effect(key, record, changes, is_guessed)
+        return Effect(key, record, changes, doubts)
 
 
 def _is_completed(given: Json, shaped: Json, stored: Json, schema: Record) -> bool:

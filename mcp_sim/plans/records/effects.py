@@ -22,12 +22,17 @@ from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 
 Write: TypeAlias = Callable[[Turn, Invent], "Effect | Observation"]
+Note: TypeAlias = Callable[[Turn, "Effect"], None]
+"""Notes what a write leaves in doubt."""
 
 
 _FINAL = terms("states.left_by_restart")
 """States that only a restart leaves."""
 
 _RESTARTS, _REPEATABLE = terms("states.restarting"), terms("states.repeatable")
+
+ANY_FIELD = "*"
+"""Among the doubts of an effect: it may have changed any field."""
 
 
 @dataclass(slots=True)
@@ -37,8 +42,8 @@ class Effect:
     key: Key
     record: Record
     changes: tuple[Change, ...]
-    guessed: bool = False
-    """Whether values were generated that nothing determines."""
+    doubts: frozenset[str] = frozenset()
+    """The fields whose values nothing determines: they were generated, or an argument for them was lost."""
 
 
 def new_once(changes: Iterable[Change]) -> list[Change]:
@@ -59,7 +64,7 @@ def effect_without_record(plan: Plan, domain: Domain) -> Callable[[Turn, Observa
 
     def effect(turn: Turn, failure: Observation) -> Effect | Observation:
         asked = next((value for fetch in others if (value := fetch(turn.call.arguments)) is not ABSENT), None)
-        return Effect(asked, {}, (), guessed=True) if isinstance(asked, str | int) else failure
+        return Effect(asked, {}, (), frozenset({ANY_FIELD})) if isinstance(asked, str | int) else failure
 
     return effect
 
@@ -126,7 +131,7 @@ class Batch:
 WriteMany: TypeAlias = Callable[[Turn, Invent], Batch]
 
 
-def batch(tool: Tool, plan: Plan, write: Write) -> WriteMany:
+def batch(tool: Tool, plan: Plan, write: Write, note: Note) -> WriteMany:
     """Return a write of all items, one after another, each on the changes of those before."""
     path = (plan.each or "").split(".")
     listed = _items(tool, plan)
@@ -136,10 +141,12 @@ def batch(tool: Tool, plan: Plan, write: Write) -> WriteMany:
         failed: list[Failed] = []
         view = turn.view
         for number, item in enumerate(listed(turn)):
-            effect = write(_turn_for_item(turn, view, path, number, item), invent)
+            own = _turn_for_item(turn, view, path, number, item)
+            effect = write(own, invent)
             if isinstance(effect, Observation):
                 failed.append(Failed(number, item, effect))
             else:
+                note(own, effect)
                 done.append((number, effect))
                 view = view.after(effect.changes) if effect.changes else view
         return Batch(tuple(done), tuple(failed), view)

@@ -54,11 +54,13 @@ def line_completer(
     return completed
 
 
-def line_entering(plan: Plan, entity: Entity, domain: Domain) -> Callable[[Turn, Record], tuple[Record, bool]] | None:
+def line_entering(
+    plan: Plan, entity: Entity, domain: Domain
+) -> Callable[[Turn, Record], tuple[Record, frozenset[str]]] | None:
     """Compile what completes the lines that a call adds to those of a record, as it does for new records.
 
-    It also returns whether something is a guess: what nothing determines, or a line of an unknown product. None if the
-    tool adds no lines.
+    It also returns the fields in which something is a guess: what nothing determines, or a line of an unknown product.
+    None if the tool adds no lines.
     """
     fields = [entity.fields[name] for name, how in plan.how.items() if how == "append" and name in entity.fields]
     entered = [
@@ -70,15 +72,16 @@ def line_entering(plan: Plan, entity: Entity, domain: Domain) -> Callable[[Turn,
         if is_rows(field.schema)
     ]
 
-    def completed(turn: Turn, values: Record) -> tuple[Record, bool]:
-        added, is_generated = Record(), False
+    def completed(turn: Turn, values: Record) -> tuple[Record, frozenset[str]]:
+        added, generated = Record(), set[str]()
         for line, convert in entered:
             if item := as_object(values.get(line.field.name)):
                 known = line.completed(turn.view, item, {})
                 row = line.completed(turn.view, item, as_object(convert(item, turn)))
-                is_generated |= any(row[name] for name in row.keys() - known) or line.names_unknown(turn.view, item)
+                is_guess = any(row[name] for name in row.keys() - known) or line.names_unknown(turn.view, item)
+                generated |= {line.field.name} if is_guess else set()
                 added[line.field.name] = row
-        return {**values, **added}, is_generated
+        return {**values, **added}, frozenset(generated)
 
     return completed if entered else None
 

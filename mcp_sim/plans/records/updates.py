@@ -18,7 +18,7 @@ from mcp_sim.plans.records.arguments import (
     assignments_of,
     fixed_values,
     links_of,
-    loses_values,
+    lost_fields,
     resolve_links,
 )
 from mcp_sim.plans.records.effects import Effect, Write, effect_without_record, state_check
@@ -82,12 +82,14 @@ class RecordUpdate:
             return refused
         nested = nest_paths(values, {**self.dotted, **before} if self.dotted else before)
         values = self.merge_lines(turn, before, nested)
-        values, is_generated = (values, False) if self.enter_lines is None else self.enter_lines(turn, values)
-        is_guessed = is_generated or loses_values(turn, self.sets, given)
-        return self._changed(turn, key, before, values, is_guessed=is_guessed)
+        doubts = lost_fields(turn, self.sets, given)
+        if self.enter_lines is not None:
+            values, generated = self.enter_lines(turn, values)
+            doubts |= generated
+        return self._changed(turn, key, before, values, doubts)
 
     def _changed(
-        self, turn: Turn, key: Key, before: Record, values: Record, *, is_guessed: bool
+        self, turn: Turn, key: Key, before: Record, values: Record, doubts: frozenset[str]
     ) -> Effect | Observation:
         """Return the record with these values, and with what follows from them."""
         name, new_key = self.entity.name, values.pop(self.entity.key, key)
@@ -98,7 +100,7 @@ class RecordUpdate:
             return after
         is_same = not values or (how and all(equal(before.get(field), value) for field, value in after.items()))
         if is_same and new_key == key:
-            return Effect(key, before, (), is_guessed)
+            return Effect(key, before, (), doubts)
         record = {**before, **after, **self.total(before, after), **self.moves(before, after, turn.now)}
         if self.pay is not None:
             self.pay(before, record, values)
@@ -107,7 +109,7 @@ class RecordUpdate:
         if not equal(new_key, key):
             return self.rename(turn, key, new_key, record)
         put = Change("put", name, key, record, expected=turn.view.version(name, key))
-        return Effect(key, record, (put,), is_guessed)
+        return Effect(key, record, (put,), doubts)
 
 
 def _changed_fields(

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from mcp_sim.plans.acknowledgements import is_repeated
 from mcp_sim.plans.infer.fields import KnownFields
 from mcp_sim.plans.infer.filters import find_filters
+from mcp_sim.plans.records.doubts import is_any_doubtful
 from mcp_sim.plans.records.figures import NUMBERS, Figure, find_figure, number_in, sum_of
 from mcp_sim.plans.records.filters import filter_argument, test_maker
 from mcp_sim.types import Json, Record, Tool, Turn
@@ -100,9 +101,10 @@ def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
 
 
 def rests_on_guesses(tool: Tool, domain: Domain) -> Callable[[Turn], bool]:
-    """Return a function that tells whether a digest counts records that nothing specifies."""
-    names = [entity.name for entity in _chosen_entities(tool, domain) if entity.name in domain.unspecified]
-    return lambda turn: any(turn.view.initial_records(name) for name in names)
+    """Return a function that tells whether a digest counts records that nothing specifies, or that are in doubt."""
+    names = [entity.name for entity in _chosen_entities(tool, domain)]
+    free = [name for name in names if name in domain.unspecified]
+    return lambda turn: any(map(turn.view.initial_records, free)) or any(is_any_doubtful(turn, name) for name in names)
 
 
 def _chosen_entities(tool: Tool, domain: Domain) -> list[Entity]:

@@ -131,3 +131,67 @@ async def test_an_answer_without_a_given_value_that_its_schema_rules_out_is_gues
             assert not await is_guessed(world, change, dog_id="D1", mood=good)
             assert await is_guessed(world, change, dog_id="D1", mood=lost)
         assert (world.view.get("dog", "D1") or {}).get("mood") == good
+
+
+@pytest.mark.parametrize("lost", ["set_dog_mood", "groom_dog"])
+async def test_a_record_that_a_guessed_call_may_have_changed_is_in_doubt_until_a_call_settles_it(
+    tmp_path: Path, lost: str
+) -> None:
+    mood = {"type": "string", "enum": ["home", "away"]}
+    tools = [
+        tool("get_dog", "dog_id"),
+        {**tool("get_dog_name", "dog_id"), "outputSchema": {"type": "object", "properties": {"name": STRING}}},
+        tool("list_dogs", mood=STRING),
+        tool("rename_dog", "dog_id", "name"),
+        tool("set_dog_mood", "dog_id", "mood"),
+        tool("groom_dog", "dog_id"),
+        tool("create_dog", "dog_id", "name", "mood"),
+        tool("delete_dog", "dog_id"),
+    ]
+    parts = {"dog_id": STRING, "name": STRING, "mood": mood}
+    tools[0]["outputSchema"] = {"type": "object", "properties": parts, "required": ["dog_id", "name"]}
+    state = {"dogs": [{"dog_id": key, "name": key, "mood": "home"} for key in ("D1", "D2")]}
+    arguments = {"dog_id": "D1"} | ({"mood": "on a walk"} if lost == "set_dog_mood" else {})
+    async with Simulator.load(service(tmp_path, tools, world={"state": state})).open() as world:
+        assert not await is_guessed(world, "get_dog", dog_id="D1")
+        assert await is_guessed(world, lost, **arguments)
+        assert await is_guessed(world, "get_dog", dog_id="D1")
+        assert await is_guessed(world, "list_dogs")
+        assert await is_guessed(world, "list_dogs", mood="away")
+        assert await is_guessed(world.fork(), "get_dog", dog_id="D1")
+        assert not await is_guessed(world, "get_dog", dog_id="D2")
+        assert await is_guessed(world, "get_dog_name", dog_id="D1") is (lost == "groom_dog")
+        await world.call("rename_dog", {"dog_id": "D1", "name": "Rex"})
+        assert await is_guessed(world, "get_dog", dog_id="D1")
+        await world.call("set_dog_mood", {"dog_id": "D1", "mood": "away"})
+        assert await is_guessed(world, "get_dog", dog_id="D1") is (lost == "groom_dog")
+        await world.call("delete_dog", {"dog_id": "D1"})
+        assert not await is_guessed(world, "list_dogs", mood="home")
+        assert not await is_guessed(world, "create_dog", dog_id="D1", name="Bo", mood="home")
+        assert not await is_guessed(world, "get_dog", dog_id="D1")
+
+
+async def test_a_generated_value_is_in_doubt_until_a_call_writes_it(tmp_path: Path) -> None:
+    tools = [*TOOLS, tool("set_lamp_price", "lamp_id", price=NUMBER)]
+    async with Simulator.load(service(tmp_path, tools, world={"state": LAMPS})).open() as world:
+        assert await is_guessed(world, "create_lamp", name="Bow")
+        key = [key for key, _ in world.view.rows("lamp")][-1]
+        assert await is_guessed(world, "get_lamp", lamp_id=key)
+        assert not await is_guessed(world, "get_lamp", lamp_id="L1")
+        assert not await is_guessed(world, "set_lamp_price", lamp_id=key, price=3)
+        assert not await is_guessed(world, "get_lamp", lamp_id=key)
+
+
+async def test_a_batch_that_loses_a_value_is_guessed(tmp_path: Path) -> None:
+    mood = {"type": "string", "enum": ["home", "away"]}
+    many = {"type": "array", "items": {"type": "object", "properties": {"dog_id": STRING, "mood": STRING}}}
+    parts = {"dog_id": STRING, "mood": mood}
+    tools = [{**tool("get_dog", "dog_id"), "outputSchema": {"type": "object", "properties": parts}},
+             tool("update_dogs", dogs=many)]  # fmt: skip
+    state = {"dogs": [{"dog_id": "D1", "mood": "home"}, {"dog_id": "D2", "mood": "home"}]}
+    async with Simulator.load(service(tmp_path, tools, world={"state": state})).open() as world:
+        assert not await is_guessed(world, "update_dogs", dogs=[{"dog_id": "D1", "mood": "away"}])
+        items = [{"dog_id": "D1", "mood": "home"}, {"dog_id": "D2", "mood": "on a walk"}]
+        assert await is_guessed(world, "update_dogs", dogs=items)
+        assert not await is_guessed(world, "get_dog", dog_id="D1")
+        assert await is_guessed(world, "get_dog", dog_id="D2")

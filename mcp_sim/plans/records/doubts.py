@@ -1,0 +1,95 @@
+"""What guessed writes leave in doubt: fields of records that reads mark as guessed until a sure write sets them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+
+from mcp_sim.plans.records.arguments import argument
+from mcp_sim.plans.records.effects import ANY_FIELD, Effect, Note
+from mcp_sim.types import Key, Tool, Turn
+from mcp_sim.types.conditions import ABSENT
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.views import find_key
+
+
+def doubts_name(entity: str) -> str:
+    """Return the name under which a world remembers which fields of an entity are in doubt; it is unset without any."""
+    return f"doubts/{entity}"
+
+
+def is_unsure_write(plan: Plan) -> bool:
+    """Whether a write may have changed any field: its plan is a guess, or an update sets nothing."""
+    return plan.guessed or (plan.verb == "update" and not (plan.sets or plan.fixed))
+
+
+def doubts_noter(plan: Plan) -> Note:
+    """Compile what notes the doubts that a tool's writes leave, and those that they settle."""
+    entity, is_unsure = plan.entity or "", is_unsure_write(plan)
+    sets = [(argument(path), field.partition(".")[0]) for path, field in plan.sets.items()]
+
+    def note(turn: Turn, effect: Effect) -> None:
+        fresh = effect.doubts | ({ANY_FIELD} if is_unsure else set[str]())
+        counts = dict(_counts(turn, entity))
+        if not fresh and not counts:
+            return
+        given = {field for fetch, field in sets if fetch(turn.call.arguments) is not ABSENT} - plan.how.keys()
+        old = _doubts(turn, entity, effect.key)
+        is_whole = plan.verb == "delete" or turn.view.get(entity, effect.key) is None
+        left = frozenset[str]() if is_whole else old - given - plan.fixed.keys()
+        doubts = left | fresh
+        turn.memory.set(f"{doubts_name(entity)}/{effect.key!r}", tuple(sorted(doubts)))
+        for fields, step in ((old, -1), (doubts, 1)):
+            for field in fields:
+                counts[field] = counts.get(field, 0) + step
+        turn.memory.set(doubts_name(entity), tuple(sorted((name, count) for name, count in counts.items() if count)))
+
+    return note
+
+
+def unknown_effect_noter(tool: Tool, named: Mapping[str, str]) -> Callable[[Turn], None]:
+    """Compile what notes that a tool whose effect is unknown may have changed the records that it names.
+
+    `named` are the arguments with their keys, and the entities.
+    """
+    notes = [(argument(path), entity, doubts_noter(Plan(tool.id, "update", entity))) for path, entity in named.items()]
+
+    def note(turn: Turn) -> None:
+        for fetch, entity, note_record in notes:
+            key = find_key(turn.view, entity, fetch(turn.call.arguments))
+            if key is not None:
+                note_record(turn, Effect(key, {}, ()))
+
+    return note
+
+
+def is_any_doubtful(turn: Turn, entity: str) -> bool:
+    """Whether some record of an entity is in doubt."""
+    return bool(_counts(turn, entity))
+
+
+def doubts_test(plan: Plan, shown: AbstractSet[str]) -> Callable[[Turn, Iterable[Key]], bool]:
+    """Compile the test of a read: whether a record that it shows, or what it selects records by, is in doubt.
+
+    `shown` are the fields that the result declares; empty: all.
+    """
+    entity, choosing = plan.entity or "", {rule.field for rule in plan.filters.values()}
+    choosing |= {ANY_FIELD} if plan.verb in {"list", "search"} else set()
+
+    def is_doubtful(turn: Turn, keys: Iterable[Key]) -> bool:
+        counts = dict(_counts(turn, entity))
+        if not choosing.isdisjoint(counts):
+            return True
+        doubts = (_doubts(turn, entity, key) for key in keys)
+        return any(fields and (not shown or ANY_FIELD in fields or not shown.isdisjoint(fields)) for fields in doubts)
+
+    return is_doubtful
+
+
+def _counts(turn: Turn, entity: str) -> tuple[tuple[str, int], ...]:
+    """Return how many records of an entity are in doubt, by field."""
+    return turn.memory.get(doubts_name(entity), ())
+
+
+def _doubts(turn: Turn, entity: str, key: Key) -> frozenset[str]:
+    return frozenset(turn.memory.get(f"{doubts_name(entity)}/{key!r}", ()))
