@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -20,6 +19,7 @@ from mcp_sim.recordings.capture.redaction import Redactor
 from mcp_sim.recordings.relays.backlog import warn
 from mcp_sim.recordings.responders import answer_of
 from mcp_sim.simulator.compile import load
+from mcp_sim.spec.foreign.files import as_utf8, without_event_fields
 from mcp_sim.spec.sessions import TOOLS
 from mcp_sim.spec.yaml12 import LARGEST
 from mcp_sim.types import BrokenDelivery, Json, Observation, Record
@@ -59,7 +59,7 @@ def _content(file: Path) -> Json | bytes:
     """Return the value of a HAR file, the bytes of a file with JSON-RPC messages, or None for another file."""
     try:
         with file.open("rb") as stream:
-            data = stream.read(LARGEST + 1).removeprefix(BOM_UTF8)
+            data = without_event_fields(as_utf8(stream.read(LARGEST + 1)))
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
     if len(data) > LARGEST:

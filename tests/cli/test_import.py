@@ -266,8 +266,13 @@ def test_every_client_keeps_its_servers_elsewhere(text: str, here: Path, capsys:
             '"far": {"type": "remote", "url": "http://127.0.0.1:9/mcp", "enabled": false},\n'
             "}}",
         ),
+        (
+            "old.json",
+            '{"experimental": {"modelContextProtocolServers": [\n'
+            '{"name": "pets", "transport": {"type": "stdio", "command": PYTHON, "args": [ODD, LIST]}}]}}',
+        ),
     ],
-    ids=["codex", "goose", "continue", "opencode"],
+    ids=["codex", "goose", "continue", "opencode", "older continue"],
 )
 def test_every_client_describes_its_servers_in_its_own_form(file: str, text: str, here: Path) -> None:
     words = {"PYTHON": PYTHON, "ODD": ODD, "LIST": saved(here / "pets.json", [GET])}
@@ -276,6 +281,28 @@ def test_every_client_describes_its_servers_in_its_own_form(file: str, text: str
     (here / file).write_text(text, encoding="utf-8")
     assert main(["import", "client", file]) == 0
     assert names(here / "pets.tools.json") == ["get_pet"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("file", ["a.json", "a.toml"])
+def test_a_configuration_may_have_any_encoding_of_unicode(encoding: str, file: str, here: Path, capsys: Any) -> None:
+    json_text = '{"mcpServers": {"caf\u00e9": {"command": "/no/such"}} // a comment\n}'
+    text = json_text if file == "a.json" else "[mcp_servers.'cafe']\ncommand = '/no/such'\n"
+    (here / file).write_bytes(text.encode(encoding))
+    assert main(["import", "client", file]) == 4
+    assert "program or folder '/no/such' not found" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "before", ["", ": ping\n\nid: 1\nretry: 3\n", 'data: {"jsonrpc": "2.0", "method": "ping"}\n\n']
+)
+def test_a_saved_stream_of_events_is_a_list_of_tools(before: str, end: str, here: Path) -> None:
+    answer = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": [GET]}})
+    stream = f"{before}event: message\ndata: {answer}\n\n"
+    (here / "pets.json").write_bytes(stream.replace("\n", end).encode())
+    assert main(["import", "tools", "pets.json", "-o", "out"]) == 0
+    assert names(here / "out" / "pets.tools.json") == ["get_pet"]
 
 
 def test_dockers_catalog_names_the_images_of_servers(

@@ -162,6 +162,25 @@ def test_lines_of_json_rpc_become_a_session_for_each_handshake(mark: str, ending
         assert session.header["server_info"] == {"name": "notes"}
 
 
+def test_answers_among_json_rpc_lines_may_be_server_sent_events() -> None:
+    asked = [request(1, "initialize"), request(2, "tools/call", name="add", arguments={})]
+    answers = [reply(1, serverInfo={"name": "notes"}), reply(2, content=[{"type": "text", "text": "done"}])]
+    pairs = zip(asked, answers, strict=True)
+    lines = [f"{json.dumps(message)}\nevent: message\nid: 7\ndata: {answer}\n\n" for message, answer in pairs]
+    Path("lines.json").write_text("".join(lines))
+    assert main(["record", "-o", "out", "--from", "lines.json"]) == 0
+    [path] = Path("out").glob("*.jsonl")
+    calls = [line for line in map(json.loads, path.read_text().splitlines()) if line["type"] == "call"]
+    assert [call["result"]["content"][0]["text"] for call in calls] == ["done"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
+def test_a_har_file_may_have_any_encoding_of_unicode(encoding: str) -> None:
+    call = entry(1, request(3, "tools/call", name="get_note", arguments={}), reply(3, content=[]))
+    Path("a.har").write_bytes(json.dumps({"log": {"entries": [call]}}).encode(encoding))
+    assert main(["record", "-o", "out", "--from", "a.har"]) == 0
+
+
 def test_a_byte_order_mark_before_a_har_file_is_skipped() -> None:
     call = request(3, "tools/call", name="get_note", arguments={"id": "n-1"})
     text = "\ufeff" + har(entry(1, call, reply(3, content=[])))

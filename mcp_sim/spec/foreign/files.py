@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +18,12 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=\s*(?://[^\n]*+\s
 """A string, a comment, or a comma before a closing bracket with at most comments between them."""
 
 
+_EVENT_FIELD = re.compile(rb"^(?:(?:event|id|retry)?:[^\n]*\n|data: ?(?=[{\[]))", re.MULTILINE)
+"""What server-sent events have around their data, if that is an object or a list in JSON."""
+
+
 def read_value(path: Path) -> Json:
-    """Return the value in a file of JSON, JSON with comments, JSON lines, YAML, or TOML.
+    """Return the value in a file of JSON, JSON with comments, JSON lines, server-sent events, YAML, or TOML.
 
     Raises `UsageError` if the file cannot be read, `DocumentError` if it has none of these formats.
     """
@@ -33,7 +38,7 @@ def read_value(path: Path) -> Json:
     try:
         return yaml12.load(data, str(path), is_foreign=True).value
     except DocumentError:
-        for attempt in (_with_comments, _lines):
+        for attempt in (_with_comments, _lines, _events):
             value = attempt(data, str(path))
             if value is not None:
                 return value
@@ -43,9 +48,24 @@ def read_value(path: Path) -> Json:
 def _bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as stream:
-            return stream.read(yaml12.LARGEST + 1)
+            data = stream.read(yaml12.LARGEST + 1)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    return as_utf8(data)
+
+
+def as_utf8(data: bytes) -> bytes:
+    """Return a text in UTF-8 without a byte order mark. PowerShell and Notepad write UTF-16."""
+    encoding = json.detect_encoding(data)
+    try:
+        return data.removeprefix(BOM_UTF8) if encoding.startswith("utf-8") else data.decode(encoding).encode()
+    except UnicodeDecodeError:
+        return data
+
+
+def without_event_fields(data: bytes) -> bytes:
+    """Return the data of server-sent events, as saved from an answer, a line each. Other lines stay."""
+    return _EVENT_FIELD.sub(b"", data)
 
 
 def _with_comments(data: bytes, name: str) -> Json:
@@ -68,6 +88,12 @@ def _lines(data: bytes, name: str) -> Json:
         return [yaml12.load(line.encode(), f"{name}.json").value for line in lines] or None
     except (UnicodeDecodeError, DocumentError, json.JSONDecodeError):
         return None
+
+
+def _events(data: bytes, name: str) -> Json:
+    """Return the values in the data of server-sent events; None for any other text."""
+    plain = without_event_fields(data)
+    return _lines(plain, name) if plain != data else None
 
 
 # recognition ----------------------------------------------------------------------------------------------------------

@@ -135,6 +135,7 @@ def _servers(value: Record) -> Iterator[tuple[str, Json]]:
     for key in _SERVERS:
         yield from ((name, item) for name, item in _named(value.get(key)) if key != "mcp" or _is_server(item))
     yield from (pair for key in ("mcp", "mcp.servers") for pair in _nested(key, value))
+    yield from _named(as_object(value.get("experimental")).get("modelContextProtocolServers"))  # older Continue
     for project in as_object(value.get("projects")).values():
         yield from as_object(as_object(project).get("mcpServers")).items()
     if "image" in value:  # the file of one server in Docker's registry
@@ -163,7 +164,8 @@ def _is_server(value: Json) -> bool:
 
 def _options(entry: _Entry) -> dict[str, Any]:
     """Return the options for the importer of live servers. Raises `MissingValue` or `_Unusable`."""
-    definition = as_object(entry.definition.get("remote")) or entry.definition
+    inner = (as_object(entry.definition.get(key)) for key in ("remote", "transport"))
+    definition = next(filter(None, inner), entry.definition)
     if "ref" in definition and "image" not in definition:
         raise _Unusable("names no image: import the catalog that describes it, with --server")
     if "image" in definition:
