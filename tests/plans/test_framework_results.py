@@ -145,6 +145,37 @@ async def test_an_optional_id_of_its_own_replaces_the_id_of_a_new_record(tmp_pat
     assert "already exists" in again.text
 
 
+@pytest.mark.parametrize("about", ["Optional. ID of the comment to reply to", "The comment that this one answers"])
+async def test_an_optional_id_of_another_record_is_not_the_id_of_a_new_one(tmp_path: Path, about: str) -> None:
+    tools = [
+        tool("post_comment", None, optional=("comment_id",), text=TEXT, comment_id={**TEXT, "description": about}),
+        tool("get_comment", None, comment_id=TEXT),
+    ]
+    [first] = await answers(tmp_path, tools, ("post_comment", {"text": "First"}))
+    key = json.loads(texts(first)[0])["id"]
+    calls = [("post_comment", {"text": "First"}), ("post_comment", {"text": "Second", "comment_id": key})]
+    _, reply = await answers(tmp_path, tools, *calls)
+    assert reply.ok
+    assert json.loads(texts(reply)[0])["id"] != key
+
+
+async def test_a_second_tool_that_takes_an_optional_id_makes_records_too(tmp_path: Path) -> None:
+    generated = {**TEXT, "description": "Optional ID. If not provided, one will be generated"}
+    tools = [
+        tool("create_page", None, optional=("page_id",), title=TEXT, page_id=generated),
+        tool("create_page_by_path", None, optional=("page_id",), title=TEXT, parent_path=TEXT, page_id=generated),
+        tool("get_page", None, page_id=TEXT),
+        *(tool(f"{verb}_page_by_path", None, page_path=TEXT) for verb in ("get", "delete", "update")),
+    ]
+    calls = (
+        ("create_page_by_path", {"title": "First", "parent_path": "a/b"}),
+        ("create_page_by_path", {"title": "Second", "parent_path": "a/c", "page_id": "mine"}),
+    )
+    first, second = await answers(tmp_path, tools, *calls)
+    assert json.loads(texts(first)[0])["title"] == "First"
+    assert json.loads(texts(second)[0])["title"] == "Second"
+
+
 @pytest.mark.parametrize(("name", "argument"), [("calculate_expression", "expr"), ("compute_formula", "formula")])
 async def test_what_is_calculated_is_the_result_and_no_second_expression(
     tmp_path: Path, name: str, argument: str

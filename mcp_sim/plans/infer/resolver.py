@@ -21,7 +21,7 @@ from mcp_sim.plans.infer.verbs import INSPECTION_VERBS
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import constants, main_type, properties
+from mcp_sim.types.json_schema.shapes import constants, main_type, properties, required
 from mcp_sim.types.lexicon.english import is_id, last_word, plural, singular_phrase, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import EFFECT, RECORDLESS, Basis, Envelope, How, Plan
@@ -119,7 +119,8 @@ class Resolver:
             return plan
         if plan.each is not None and key.partition(".")[0] != plan.each:
             return replace(plan, if_exists="update")
-        if creator.tool.id == plan.tool:
+        is_optional = key in properties(features.input) and key not in required(features.input)
+        if creator.tool.id == plan.tool or is_optional:
             return plan
         if snake(entity.key) in map(snake, properties(creator.input)):
             return replace(plan, if_exists="update")

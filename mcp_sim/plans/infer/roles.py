@@ -30,7 +30,7 @@ from mcp_sim.plans.infer.states import find_described_state, find_flags
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties, property_of, required
 from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
@@ -42,6 +42,7 @@ _NAMING, _MOVING = terms("verbs.naming"), terms("verbs.moving")
 _SOURCES, _TARGETS = terms("arguments.source"), terms("arguments.target")
 _CHANGE_TIME = re.compile(r"(last_)?(updated|modified|changed|edited)_(at|on|date|time)|(date|time)_(updated|modified)")
 """The time of the last change, which servers write themselves, whatever a caller sends back."""
+_GENERATED = re.compile(r"\b(auto|generat|custom|if (not|un|none|omit)|default)", re.IGNORECASE)
 _STOCK, _FIRST = terms("fields.stock"), terms("arguments.first_value")
 _IDS = frozenset({"id", "uid", "uuid"})
 _NUMBERS = frozenset({"integer", "number"})
@@ -382,7 +383,8 @@ def _written_leaves(arguments: Mapping[str, Record], features: ToolFeatures, kno
 def _is_new_key(features: ToolFeatures, key: str | None, score: int) -> bool:
     """Whether an argument of a create is the key of the new record: a required `<entity>_id`.
 
-    An optional one that begins with the entity replaces the id that the server would make.
+    An optional one that begins with the entity replaces the id that the server would make, unless a description means
+    another record: "ID of the comment to reply to".
     """
     if features.is_upsert:
         return score > 1
@@ -390,7 +392,9 @@ def _is_new_key(features: ToolFeatures, key: str | None, score: int) -> bool:
         return False
     if key in required(features.input):
         return features.parsed.word in _NAMING
-    return snake(key) == f"{features.entity}_id"
+    about = str(property_of(features.input, key).get("description", ""))
+    is_own = not about or _GENERATED.search(about) is not None
+    return is_own and snake(key) == f"{features.entity}_id"
 
 
 def _match_fields(leaves: Mapping[str, Record], known: KnownFields, entered: str | None) -> dict[str, str]:
