@@ -141,7 +141,7 @@ async def test_a_new_order_costs_what_the_given_record_costs_that_it_names(
 
 @pytest.mark.parametrize("noun", ["tag", "label"])
 async def test_a_batch_whose_items_share_a_name_is_not_refused(tmp_path: Path, noun: str) -> None:
-    values = {"type": "array", "items": TEXT}
+    values: Json = {"type": "array", "items": TEXT}
     tools = [tool("note_create", name=TEXT), tool("note_get", name=TEXT)]
     tools.append(tool(f"note_add_{noun}s", name=TEXT, **{f"{noun}s": values}))
     async with simulator(tmp_path, tools, world={"records": {"note": 0}}).open() as world:
