@@ -81,7 +81,7 @@ MODES = {FILE: "644", DIRECTORY: "755"}
 LIMITS: Mapping[str, Any] = {
     "max_commands": 50_000,  # half of what the interpreter runs in all its life
     "max_loop_iterations": 100_000,
-    "max_memory": 64 << 20,
+    "max_memory": 32 << 20,  # a text that doubles needs three times as much; the watchdog of programs allows 128 MB
 }
 SECONDS = 5.0
 """How long a command may take: less than the watchdog of programs allows (10 s), since it holds a thread."""

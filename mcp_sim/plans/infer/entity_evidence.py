@@ -59,10 +59,10 @@ def holder_of_list(facts: ToolFacts, server: ServerFacts) -> str | None:
     owners = sorted(_named_by_keys(facts.input)) if is_entering else ["_".join(noun[:-1])]
     for entity in (server.given.entities[owner] for owner in owners if owner in server.held):
         own = words(entity.name)
-        part = plural("_".join(noun[len(own) :] if noun[: len(own)] == own else noun))
+        members = plural("_".join(noun[len(own) :] if noun[: len(own)] == own else noun))
         lists = [name for name, field in entity.fields.items() if main_type(field.schema) == "array"]
         keys = [name for name in lists if last_word(name) == "ids"]
-        is_held = part in lists or (len(keys) == 1 and singular(part) in _MEMBERS)
+        is_held = members in lists or (len(keys) == 1 and singular(members) in _MEMBERS)
         if is_held and facts.takes_key(entity):
             return entity.name
     return None

@@ -73,7 +73,7 @@ class ServerFacts:
     once: frozenset[Words]
     identified: frozenset[str]
     entered: frozenset[Words]
-    made: frozenset[str]
+    created: frozenset[str]
     shown: frozenset[str]
     declared: Mapping[str, Entity]
     given: Given

@@ -97,7 +97,7 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
     is_state = parsed.word in _STATE_VERBS and _have_states(server, entity)  # `open_gate` of closed gates
     is_bare = [*required(facts.input)] == [key] and (snake(key or "").endswith("id") or is_state)
     is_needed = score >= 2 and key in required(facts.input)
-    if is_needed and facts.may_rename and entity in (server.shown if is_bare else server.made):
+    if is_needed and facts.may_rename and entity in (server.shown if is_bare else server.created):
         yield facts.evidence("verb", "create", -0.1, "other tools have such records")
         yield facts.evidence("verb", "update", 0.45, f"'{key}' names a record that another tool creates or shows")
     elif parsed.verb == "list" and is_needed and last_word(facts.tool.name) in _LISTS and not row_shape(facts.output):

@@ -39,7 +39,8 @@ def mktemp(run: Invocation) -> None:
     stem = template.rstrip("X")
     if len(template) - len(stem) < 3:
         raise Failed(f"mktemp: too few X's in template '{template}'\n")
-    folder = options.get("p", "/tmp" if not rest or "t" in options else "")  # noqa: S108 (of the world)
+    usual = "/tmp" if not rest or "t" in options else ""  # noqa: S108 (a folder of the simulated files, not of the host)
+    folder = options.get("p", usual)
     name = stem + "".join(run.chance.choices(ascii_letters + digits, k=len(template) - len(stem)))
     path = f"{folder.rstrip('/')}/{name}" if folder else name
     path += options.get("suffix", "")
