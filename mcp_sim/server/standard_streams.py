@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from threading import Thread
+from threading import Event, Thread
 from time import sleep
 from types import FrameType
 
@@ -89,9 +89,9 @@ def leave_at_signals(
         loop.call_soon_threadsafe(leave)
 
     before = {number: signal.signal(number, note) for number in signals}
-    end_if_stuck()
     try:
-        yield received
+        with ended_if_stuck():
+            yield received
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -109,20 +109,32 @@ def end_soon(number: int, seconds: float = END_SECONDS, kill: Callable[[], None]
     Thread(target=end, daemon=True).start()
 
 
-def end_if_stuck() -> None:
-    """Let the kernel end this process if one call in C keeps all threads from running, and show where.
+@contextmanager
+def ended_if_stuck() -> Generator[None]:
+    """Let the kernel end this process if one call in C keeps all threads from running meanwhile, and show where.
 
     Python cannot interrupt such a call: a regular expression, a sum of a billion numbers. The timer counts processor
     time, so that neither a busy machine nor a pause of the process matters. Worlds that are not stored are lost.
     """
     stderr = sys.__stderr__
-    if stderr is not None and hasattr(signal, "setitimer") and signal.getsignal(signal.SIGPROF) == signal.SIG_DFL:
-        with suppress(OSError, ValueError):  # stderr is closed
-            faulthandler.register(signal.SIGPROF, stderr, all_threads=False, chain=True)
-        Thread(target=_wind, name="mcp-sim stuck", daemon=True).start()
+    if stderr is None or not hasattr(signal, "setitimer") or signal.getsignal(signal.SIGPROF) != signal.SIG_DFL:
+        yield
+        return
+    with suppress(OSError, ValueError):  # stderr is closed
+        faulthandler.register(signal.SIGPROF, stderr, all_threads=False, chain=True)
+    is_over = Event()
+    thread = Thread(target=_wind, args=(is_over,), name="mcp-sim stuck", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:  # the process may go on with something else, such as other tests
+        is_over.set()
+        thread.join()
+        faulthandler.unregister(signal.SIGPROF)
 
 
-def _wind() -> None:
-    while True:
+def _wind(is_over: Event) -> None:
+    while not is_over.is_set():
         signal.setitimer(signal.ITIMER_PROF, _STUCK_SECONDS)
-        sleep(_PERIOD)
+        is_over.wait(_PERIOD)
+    signal.setitimer(signal.ITIMER_PROF, 0)

@@ -62,3 +62,21 @@ def wait_until_busy(pid: int) -> None:
             return
         time.sleep(0.01)
     raise AssertionError("it does nothing")
+
+
+def test_a_process_that_has_ended_its_server_may_compute_in_c() -> None:
+    program = """
+import anyio, time
+from mcp_sim.server.standard_streams import leave_at_signals
+
+async def serve():
+    with leave_at_signals(print):
+        pass
+
+anyio.run(serve)
+seconds = time.process_time() + 3.5
+many = 300_000_000
+while time.process_time() < seconds:
+    sum(range(many))  # one call in C, longer than a stuck server may compute
+"""
+    assert subprocess.run([COLD, "-c", program], check=False, timeout=100).returncode == 0
