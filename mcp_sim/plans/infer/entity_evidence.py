@@ -21,7 +21,7 @@ from mcp_sim.plans.infer.tool_facts import (
     row_shape,
     without_state,
 )
-from mcp_sim.plans.infer.verbs import STRONG
+from mcp_sim.plans.infer.verbs import DIRECTION, STRONG, WEAK
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import main_type, properties, property_of, required, required_among
@@ -32,9 +32,9 @@ _ATTRIBUTES, _LISTS, _ENTERING = terms("nouns.attributes"), terms("phrases.lists
 _QUALITIES = _ATTRIBUTES | terms("nouns.generic", "nouns.facets")
 _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 """What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
-_JOINING, _MEMBERS = table("verbs.joining"), terms("phrases.members")
+_JOINING, _MEMBERS, _NAMES = table("verbs.joining"), terms("phrases.members"), terms("fields.naming")
 _NUMBERS = frozenset({"integer", "number"})
-_INTO = frozenset({("to",), ("into",), ("from",)})
+_INTO = frozenset({("to",), ("into",), ("in",), ("from",)})
 
 
 def read_entity(facts: ToolFacts, server: ServerFacts) -> Iterator[Evidence]:
@@ -76,30 +76,34 @@ def collection(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the record that a tool adds another one to, or removes it from: `playlist` of `add_song_to_playlist`.
 
     The other one exists beside it, or the result is the changed record: its key is all that the tool takes besides.
+    Without a noun, as in `addToPlaylist(playlistId, songIds)`, the ids say what is added.
     """
     noun, after = "_".join(facts.parsed.noun), facts.parsed.after
     owner = server.nouns.get(parse_noun_phrase(after[1:]).noun) if after[:1] in _INTO else None
     is_part = (noun, owner) in server.contained and server.shapes.get(record_shape(facts.output)) != owner
-    if facts.parsed.word not in _ENTERING or owner is None or is_part:
+    if facts.parsed.word not in _ENTERING or owner is None or (noun and is_part):
         return None
-    names = [snake(name) for name in required(facts.input)]
+    names = [singular(snake(name)) for name in required(facts.input)]
     others = [name for name in names if not refers_to(owner, name)]
-    return owner if len(others) == 1 < len(names) and refers_to(noun, others[0]) else None
+    is_meant = len(others) == 1 < len(names) and (refers_to(noun, others[0]) if noun else is_id(others[0]))
+    return owner if is_meant else None
 
 
 def holder_of_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the record whose list of objects gets or loses the values that a tool takes besides its key.
 
-    It is the order with `lines` of `add_item_to_order(order_id, sku, quantity)`.
+    It is the order with `lines` of `add_item_to_order(order_id, sku, quantity)`, or the team with names as `members` of
+    `add_member(team_id, name)`.
     """
-    names = {*map(snake, required(facts.input))}
-    is_part = facts.parsed.noun in server.entered or keys_among("_".join(facts.parsed.noun), names, server)
+    names, noun = {*map(snake, required(facts.input))}, "_".join(facts.parsed.noun)
+    is_part = facts.parsed.noun in server.entered or keys_among(noun, names, server)
     if facts.parsed.word not in _ENTERING or not is_part:
         return None
     for owner, lists in server.lists.items():
         values = names - keys_among(owner, names, server)
         is_shown = server.shapes.get(record_shape(facts.output)) in {None, owner}
-        if is_shown and values and values < names and any(values <= row for row in lists.values()):
+        is_value = len(values) == 1 and values <= _NAMES and lists.get(plural(noun)) == frozenset()
+        if is_shown and values and values < names and (is_value or any(values <= row for row in lists.values())):
             return owner
     return None
 
@@ -108,19 +112,32 @@ def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the record with a list of the keys of what a tool adds or removes: the course with `student_ids`.
 
     Those of `enroll_student(student_id, course_id)` are a student and a course. `add_member(worker_id, team_id)`
-    changes the `members` of a team.
+    changes the `members` of a team, `tag_photo(photo_id, tag)` the `tags` of a photo.
     """
-    names = {*map(snake, required(facts.input))}
-    if (facts.parsed.word or facts.parsed.recordless_verb) not in {*_ENTERING, *_JOINING} or len(names) != 2:
+    names, word = {*map(snake, required(facts.input))}, facts.parsed.word or facts.parsed.recordless_verb
+    if len(names) != 2:
         return None
     entered = plural("_".join(facts.parsed.noun))
     for owner, lists in server.lists.items():
         members = names - keys_among(owner, names, server)
-        keyed = any(map(noun_of_id, members)) and lists.get(entered) == frozenset()
-        forms = {form for name in members for form in (plural(noun_of_id(name)), f"{name}s")}
-        if len(members) == 1 and (keyed or forms & lists.keys()):
+        member = singular(next(iter(members)))
+        if len(members) != 1 or not _is_joining(facts, word, member):
+            continue
+        keyed = noun_of_id(member) != "" and lists.get(entered) == frozenset()
+        if keyed or {plural(noun_of_id(member)), f"{member}s", plural(member)} & lists.keys():
             return owner
     return None
+
+
+def _is_joining(facts: ToolFacts, word: str, member: str) -> bool:
+    """Whether a verb changes a list of members: a usual one, their own noun, or an unknown one of a description.
+
+    "Board passengers onto a sailing" says with its preposition what the verb does.
+    """
+    if word in _ENTERING or word in _JOINING or word.removeprefix("un") == member:
+        return True
+    is_unknown = not (word in STRONG or word in WEAK or facts.parsed.status) and is_id(member)
+    return is_unknown and DIRECTION.search(facts.tool.description.partition("\n")[0].lower()) is not None
 
 
 def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:

@@ -20,7 +20,7 @@ from mcp_sim.plans.infer.names import ParsedName
 from mcp_sim.plans.infer.singletons import find_single_value, find_singleton, value_argument
 from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts
 from mcp_sim.plans.infer.verb_evidence import read_verb
-from mcp_sim.plans.infer.verbs import COUNT
+from mcp_sim.plans.infer.verbs import COUNT, change_of_members
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.described_forms import shown_form
 from mcp_sim.types.domain import Entity
@@ -92,8 +92,10 @@ class ToolFeatures:
     def enters(self) -> How | None:
         """How an update changes lists of values, by its verb: `append` for `add_label`."""
         word = self.parsed.word or self.parsed.recordless_verb
-        word = table("verbs.joining").get(word, word) if self.is_membership else word
-        return cast("How | None", table("verbs.entering").get(word)) if self.verb == "update" else None
+        if self.verb != "update":
+            return None
+        known = table("verbs.entering").get(word)
+        return cast("How | None", change_of_members(word, self.tool.description) if self.is_membership else known)
 
     def calculates(self, argument: str) -> How | None:
         """Return how an update changes a number by an argument: `add` for a `delta`, `subtract` for what is spent."""

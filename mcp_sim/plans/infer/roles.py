@@ -44,7 +44,7 @@ _CHANGE_TIME = re.compile(r"(last_)?(updated|modified|changed|edited)_(at|on|dat
 """The time of the last change, which servers write themselves, whatever a caller sends back."""
 _GENERATED = re.compile(r"\b(auto|generat|custom|if (not|un|none|omit)|default)", re.IGNORECASE)
 _STOCK, _FIRST = terms("fields.stock"), terms("arguments.first_value")
-_IDS = frozenset({"id", "uid", "uuid"})
+_IDS, _NAMES = frozenset({"id", "uid", "uuid"}), terms("fields.naming")
 _NUMBERS = frozenset({"integer", "number"})
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
 _DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of pages",))
@@ -265,7 +265,7 @@ def _with_sets(
         kept = {path: leaf for path, leaf in kept.items() if _CHANGE_TIME.fullmatch(last_name(path)) is None}
     kept = _split(kept, features.sets_value)[1]
     entered = None if features.enters is None else "_".join(features.parsed.noun)
-    sets |= _entered_row(kept, features, known) or _match_fields(kept, known, entered)
+    sets |= _entered_row(kept, features, known, entered) or _match_fields(kept, known, entered)
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
         sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
     if features.verb == "create":
@@ -331,12 +331,21 @@ def _lines(arguments: Mapping[str, Record], known: KnownFields, taken: Container
     return dict(pairs) if len(pairs) == 1 else {}
 
 
-def _entered_row(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, str]:
-    """Return the paths of the values of a row that enters the only list of objects with all of them: `lines.sku`."""
+def _entered_row(
+    arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields, entered: str | None
+) -> dict[str, str]:
+    """Return the paths of the values of a row that enters the only list of objects with all of them: `lines.sku`.
+
+    Several values are an object in a list with the name of what enters, if nothing shows what is in that.
+    """
     needed = frozenset(map(snake, {*arguments} & {*required(features.input)}))
     fields = [field for field in known.fields.values() if needed <= _shown_in(field.schema)] if needed else []
-    if features.enters is None or len(fields) != 1:
+    if entered is None:
         return {}
+    if len(fields) != 1:
+        several = known.find(plural(entered)) if len(needed) > 1 else None
+        is_free = several is not None and main_type(several.schema) == "array" and not items(several.schema)
+        return {path: f"{several.name}.{path}" for path in arguments} if several is not None and is_free else {}
     inner = {snake(name): name for name in properties(items(fields[0].schema))}
     return {path: f"{fields[0].name}.{inner[snake(path)]}" for path in arguments if snake(path) in inner}
 
@@ -418,13 +427,15 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields, entered: str
 def _list_of(argument: str, known: KnownFields, entered: str) -> Field | None:
     """Return the list that a value enters: `label_ids` or `labels` for a `label_id`, `tracks` for a `track_name`.
 
-    Else the list of plain values with the name of what enters: `members` for the `worker_id` of `add_member`.
+    Else the list of plain values with the name of what enters: `members` for the `worker_id` or the `name` of
+    `add_member`.
     """
     noun = noun_of_id(argument)
     several = (known.find(plural(singular(name))) for name in (argument, noun or argument.removesuffix("_name")))
     field = next((field for field in several if field is not None and main_type(field.schema) in {"array", ""}), None)
-    other = known.find(plural(entered)) if field is None and noun and entered else None
-    return other if other is not None and main_type(items(other.schema)) in {"string", "integer"} else field
+    is_naming = noun or argument in _NAMES
+    other = known.find(plural(entered)) if field is None and is_naming and entered else None
+    return other if other is not None and main_type(items(other.schema)) in {"string", "integer", ""} else field
 
 
 def _may_hold(field: Field, argument: Record, key: str) -> bool:

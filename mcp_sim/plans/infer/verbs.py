@@ -40,6 +40,9 @@ CREATION_VERBS = terms("verbs.creating")
 INSPECTION_VERBS = terms("verbs.inspecting")
 """Verbs that read a record, if other tools mention such records."""
 
+DIRECTION = re.compile(r"\b(?:(?P<leaving>from|off|out of)|(?:in|on)?to)\b")
+"""What a description says of members: that they leave a record, or join it."""
+
 COUNT = "count"
 """The verb that lists records and shows only their number, if other tools mention such records."""
 
@@ -111,6 +114,17 @@ def _plain_forms(word: str) -> Iterator[str]:
     yield word
     if word.endswith("s"):
         yield from (word[:-1], word.removesuffix("es"), f"{word.removesuffix('ies')}y")
+
+
+def change_of_members(word: str, about: str) -> str:
+    """Return how a verb changes a list of members, `append` or `remove`.
+
+    It is a usual verb, one like `untag`, or a description says it by a preposition.
+    """
+    known = table("verbs.entering").get(table("verbs.joining").get(word, word))
+    match = DIRECTION.search(about.partition("\n")[0].lower())
+    is_leaving = match is not None and match["leaving"] is not None
+    return known or ("remove" if word.startswith("un") or is_leaving else "append")
 
 
 def find_described_verb(about: str) -> str:

@@ -108,3 +108,103 @@ async def test_a_number_that_no_given_record_has_is_a_guess(tmp_path: Path, act:
     async with simulator(tmp_path, tools, {"fines": {"m1": 2.5, "m2": 1.0}}).open() as world:
         await answered(world, f"{act}_fine", member_id="m1", **{number: 1.5})
         assert world.ledger.steps[-1]["guessed"]
+
+
+def record(**fields: Json) -> Json:
+    return {"type": "object", "properties": fields, "required": [*fields]}
+
+
+LIST: Json = {"type": "array", "items": TEXT}
+TRIPS = [("exhibition", "artwork"), ("playlist", "song"), ("herd", "animal")]
+
+
+@pytest.mark.parametrize("is_typed", [True, False])
+@pytest.mark.parametrize("is_given", [True, False])
+@pytest.mark.parametrize(("owner", "member"), TRIPS)
+async def test_ids_that_are_added_to_an_owner_enter_its_list(
+    tmp_path: Path, owner: str, member: str, *, is_typed: bool, is_given: bool
+) -> None:
+    owner_id, listed, noun = f"{owner}Id", f"{member}Ids", owner.title()
+    shape = record(id=TEXT, title=TEXT, **{listed: LIST}) if is_typed else None
+    tools = [
+        tool(f"create{noun}", title=TEXT, output=shape),
+        tool(f"addTo{noun}", **{owner_id: TEXT, listed: LIST}, output=shape),
+        tool(f"removeFrom{noun}", **{owner_id: TEXT, f"{member}Id": TEXT}, output=shape),
+        tool(f"get{noun}", **{owner_id: TEXT}, output=shape),
+        tool(f"create{member.title()}", title=TEXT),
+    ]
+    owners: Json = [{"id": "o1", "title": "First", listed: ["m1"]}]
+    state: Json = {f"{owner}s": owners, f"{member}s": [{"id": f"m{number}"} for number in range(1, 4)]}
+    sim = simulator(tmp_path, tools, state if is_given else None)
+    async with sim.open() as world:
+        key, first = "o1", ["m1"]
+        if not is_given:
+            key, first = (await answered(world, f"create{noun}", title="First"))["id"], []
+        await answered(world, f"addTo{noun}", **{owner_id: key, listed: ["m2"]})
+        await answered(world, f"addTo{noun}", **{owner_id: key, listed: ["m3", "m2"]})
+        shown = await answered(world, f"get{noun}", **{owner_id: key})
+        assert (shown["title"], shown[listed]) == ("First", [*first, "m2", "m3"])
+        await answered(world, f"removeFrom{noun}", **{owner_id: key, f"{member}Id": "m2"})
+        assert (await answered(world, f"get{noun}", **{owner_id: key}))[listed] == [*first, "m3"]
+        assert "none" in await refused(world, f"addTo{noun}", **{owner_id: "none", listed: ["m2"]})
+
+
+@pytest.mark.parametrize(
+    ("joins", "leaves"),
+    [("Board guests onto a bus.", "Take guests off a bus."), ("Let guests in to a bus.", "Move guests out of a bus.")],
+)
+async def test_a_preposition_shows_what_an_unknown_verb_does_to_a_list(tmp_path: Path, joins: str, leaves: str) -> None:
+    arguments: Json = {"bus_id": TEXT, "guest_ids": LIST}
+    tools = [tool("embus_guests", joins, **arguments), tool("debus_guests", leaves, **arguments),
+             tool("get_bus", bus_id=TEXT)]  # fmt: skip
+    async with simulator(tmp_path, tools, {"buses": [{"id": "b1", "guest_ids": ["g1"]}]}).open() as world:
+        await answered(world, "embus_guests", bus_id="b1", guest_ids=["g2", "g3"])
+        await answered(world, "debus_guests", bus_id="b1", guest_ids=["g1", "g3"])
+        assert await answered(world, "get_bus", bus_id="b1") == {"id": "b1", "guest_ids": ["g2"]}
+
+
+@pytest.mark.parametrize(("noun", "verb", "value"), [("photo", "tag", "tag"), ("track", "label", "label")])
+@pytest.mark.parametrize("is_typed", [True, False])
+async def test_a_verb_with_the_noun_of_a_list_adds_to_it(
+    tmp_path: Path, noun: str, verb: str, value: str, *, is_typed: bool
+) -> None:
+    key, listed = f"{noun}_id", f"{value}s"
+    shape = record(id=TEXT, **{listed: LIST}) if is_typed else None
+    names = [f"{verb}_{noun}", f"un{verb}_{noun}"]
+    tools = [tool(name, **{key: TEXT, value: TEXT}, output=shape) for name in names]
+    tools.append(tool(f"get_{noun}", **{key: TEXT}, output=shape))
+    async with simulator(tmp_path, tools, {f"{noun}s": [{"id": "r1", listed: ["sea"]}]}).open() as world:
+        await answered(world, names[0], **{key: "r1", value: "sky"})
+        await answered(world, names[1], **{key: "r1", value: "sea"})
+        assert await answered(world, f"get_{noun}", **{key: "r1"}) == {"id": "r1", listed: ["sky"]}
+
+
+@pytest.mark.parametrize(
+    ("listed", "row"),
+    [("stops", {"name": "Hall", "minutes": 4}), ("items", {"sku": "A", "quantity": 2}), ("stops", {"name": "Hall"})],
+)
+async def test_values_enter_a_list_that_is_empty_everywhere(tmp_path: Path, listed: str, row: Json) -> None:
+    types: Json = {name: {"type": "integer" if isinstance(value, int) else "string"} for name, value in row.items()}
+    adds = tool(f"add_{listed[:-1]}_to_route", route_id=TEXT, **types)
+    tools, empty = [adds, tool("get_route", route_id=TEXT)], list[Json]()
+    async with simulator(tmp_path, tools, {"routes": [{"id": "r1", listed: empty}]}).open() as world:
+        await answered(world, f"add_{listed[:-1]}_to_route", route_id="r1", **row)
+        entered = row if len(row) > 1 else row["name"]
+        assert await answered(world, "get_route", route_id="r1") == {"id": "r1", listed: [entered]}
+
+
+@pytest.mark.parametrize(("role", "owner"), [("member", "team"), ("extra", "film")])
+async def test_a_name_enters_a_list_of_plain_values_whatever_the_result_shows(
+    tmp_path: Path, role: str, owner: str
+) -> None:
+    key, shape = f"{owner}_id", record(id=TEXT, title=TEXT, **{f"{role}s": LIST})
+    number: Json = {"type": "integer"}
+    tools = [
+        tool(f"create_{owner}", title=TEXT, output=shape),
+        tool(f"add_{role}", **{key: TEXT, "name": TEXT}, output=record(**{key: TEXT, f"{role}_count": number})),
+        tool(f"get_{owner}", **{key: TEXT}, output=shape),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, f"create_{owner}", title="First")
+        await answered(world, f"add_{role}", **{key: made["id"], "name": "Ada"})
+        assert (await answered(world, f"get_{owner}", **{key: made["id"]}))[f"{role}s"] == ["Ada"]
