@@ -89,6 +89,7 @@ class _Answers:
     def _compile(self, tool: str) -> Answer:
         from mcp_sim.plans.records.open_world import open_answer  # noqa: PLC0415 (no tool is listed sooner for it)
         from mcp_sim.plans.records.shown_records import absorbing  # noqa: PLC0415 (tools are listed without it)
+        from mcp_sim.plans.records.side_effects import with_side_effects  # noqa: PLC0415 (tools are listed without it)
 
         plan = self._domain.plans[tool]
         backend = backends[plan.backend]()
@@ -96,6 +97,7 @@ class _Answers:
             self._lengthy.add(tool)
         compiled = backend.compile_answer(self._bare.tools[tool], plan, self._bare)
         answer = absorbing(open_answer(compiled, plan, self._bare), plan, self._bare)
+        answer = with_side_effects(answer, plan, self._bare)
         wrapper = self._domain.wrappers.get(tool)
         bare = answer if wrapper is None else partial(_unwrapped, answer, wrapper)
         return partial(_guessed, bare) if plan.guessed else bare

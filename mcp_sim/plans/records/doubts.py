@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.effects import ANY_FIELD, Effect, Note
-from mcp_sim.types import Key, Tool, Turn
+from mcp_sim.types import Key, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.views import find_key
+
+EVERY_RECORD = "*"
+"""Instead of a key: a call may have changed any record of an entity."""
+
+EXISTENCE = "?"
+"""Instead of a field: the record may not exist, since the call that made it may have been refused."""
 
 
 def doubts_name(entity: str) -> str:
@@ -30,37 +35,19 @@ def doubts_noter(plan: Plan) -> Note:
 
     def note(turn: Turn, effect: Effect) -> None:
         fresh = effect.doubts | ({ANY_FIELD} if is_unsure else set[str]())
-        counts = dict(_counts(turn, entity))
-        if not fresh and not counts:
+        if not fresh and not is_any_doubtful(turn, entity):
             return
         given = {field for fetch, field in sets if fetch(turn.call.arguments) is not ABSENT} - plan.how.keys()
-        old = _doubts(turn, entity, effect.key)
         is_whole = plan.verb == "delete" or turn.view.get(entity, effect.key) is None
-        left = frozenset[str]() if is_whole else old - given - plan.fixed.keys()
-        doubts = left | fresh
-        turn.memory.set(f"{doubts_name(entity)}/{effect.key!r}", tuple(sorted(doubts)))
-        for fields, step in ((old, -1), (doubts, 1)):
-            for field in fields:
-                counts[field] = counts.get(field, 0) + step
-        turn.memory.set(doubts_name(entity), tuple(sorted((name, count) for name, count in counts.items() if count)))
+        left = frozenset[str]() if is_whole else _doubts(turn, entity, effect.key) - given - plan.fixed.keys()
+        _set_doubts(turn, entity, effect.key, left | fresh)
 
     return note
 
 
-def unknown_effect_noter(tool: Tool, named: Mapping[str, str]) -> Callable[[Turn], None]:
-    """Compile what notes that a tool whose effect is unknown may have changed the records that it names.
-
-    `named` are the arguments with their keys, and the entities.
-    """
-    notes = [(argument(path), entity, doubts_noter(Plan(tool.id, "update", entity))) for path, entity in named.items()]
-
-    def note(turn: Turn) -> None:
-        for fetch, entity, note_record in notes:
-            key = find_key(turn.view, entity, fetch(turn.call.arguments))
-            if key is not None:
-                note_record(turn, Effect(key, {}, ()))
-
-    return note
+def add_doubts(turn: Turn, entity: str, key: Key, fields: AbstractSet[str]) -> None:
+    """Note that a call may have changed fields of a record, or of `EVERY_RECORD`."""
+    _set_doubts(turn, entity, key, _doubts(turn, entity, key) | fields)
 
 
 def is_any_doubtful(turn: Turn, entity: str) -> bool:
@@ -74,14 +61,16 @@ def doubts_test(plan: Plan, shown: AbstractSet[str]) -> Callable[[Turn, Iterable
     `shown` are the fields that the result declares; empty: all.
     """
     entity, choosing = plan.entity or "", {rule.field for rule in plan.filters.values()}
+    seen = shown | {ANY_FIELD, EXISTENCE}
     choosing |= {ANY_FIELD} if plan.verb in {"list", "search"} else set()
 
     def is_doubtful(turn: Turn, keys: Iterable[Key]) -> bool:
         counts = dict(_counts(turn, entity))
         if not choosing.isdisjoint(counts):
             return True
-        doubts = (_doubts(turn, entity, key) for key in keys)
-        return any(fields and (not shown or ANY_FIELD in fields or not shown.isdisjoint(fields)) for fields in doubts)
+        everywhere = _doubts(turn, entity, EVERY_RECORD)
+        doubts = (_doubts(turn, entity, key) | everywhere for key in keys)
+        return any(fields and not (shown and seen.isdisjoint(fields)) for fields in doubts)
 
     return is_doubtful
 
@@ -93,3 +82,12 @@ def _counts(turn: Turn, entity: str) -> tuple[tuple[str, int], ...]:
 
 def _doubts(turn: Turn, entity: str, key: Key) -> frozenset[str]:
     return frozenset(turn.memory.get(f"{doubts_name(entity)}/{key!r}", ()))
+
+
+def _set_doubts(turn: Turn, entity: str, key: Key, doubts: AbstractSet[str]) -> None:
+    counts = dict(_counts(turn, entity))
+    for fields, step in ((_doubts(turn, entity, key), -1), (doubts, 1)):
+        for field in fields:
+            counts[field] = counts.get(field, 0) + step
+    turn.memory.set(f"{doubts_name(entity)}/{key!r}", tuple(sorted(doubts)))
+    turn.memory.set(doubts_name(entity), tuple(sorted((name, count) for name, count in counts.items() if count)))

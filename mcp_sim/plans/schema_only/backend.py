@@ -14,7 +14,6 @@ from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.acknowledgements import acknowledged_data, acknowledgement
 from mcp_sim.plans.infer.keys import noun_of_key
-from mcp_sim.plans.records.doubts import unknown_effect_noter
 from mcp_sim.plans.records.projection import SECRETS
 from mcp_sim.plans.records.results import required_by_default
 from mcp_sim.plans.records.selection import existence_check
@@ -56,16 +55,13 @@ class SchemaOnly(Backend):
 
     def compile(self, tool: Tool, plan: Plan, domain: Domain) -> Answer:
         answer = _computed(tool, self._compile(tool, domain))
-        named, is_read = _named_entities(tool, domain), tool.annotations.get("readOnlyHint") is True
-        missing = existence_check(tool, named, domain)
-        note = unknown_effect_noter(tool, named if plan.verb == "unknown" and not is_read else {})
+        missing = existence_check(tool, _named_entities(tool, domain), domain)
         render = template_renderer(tool, plan.result) if plan.result else None
 
         def checked(turn: Turn, invent: Invent) -> Transition:
             refused = missing(turn)
             if refused is not None:
                 return Transition(refused)
-            note(turn)
             declared = None if render is None else render(Scope(turn.call.arguments, turn.now, turn.start))
             return answer(turn, invent) if declared is None else Transition(declared)
 

@@ -1,0 +1,213 @@
+"""What a call may do besides what its plan does: changes of other records, and conditions that its description states.
+
+A plan carries out what the first clause of a description says. What later clauses say, and what a guessed write does,
+is unknown: the answer is a guess, and so are later reads of the records that the call may have changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+
+from mcp_sim.plans.infer.keys import GENERAL_KEYS
+from mcp_sim.plans.infer.names import noun_spans
+from mcp_sim.plans.infer.verbs import (
+    INSPECTION_VERBS,
+    RECORDLESS_VERBS,
+    RETURN_VERBS,
+    classify_verb,
+    is_verb,
+    plain_form,
+    skip_opener,
+)
+from mcp_sim.plans.records.doubts import EVERY_RECORD, EXISTENCE, add_doubts
+from mcp_sim.plans.records.effects import ANY_FIELD
+from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn, View
+from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
+from mcp_sim.types.kinds import Answer, Invent
+from mcp_sim.types.lexicon.english import last_word, participle, singular, singular_phrase, snake, words
+from mcp_sim.types.lexicon.terms import ordered, terms
+from mcp_sim.types.plans import Plan
+from mcp_sim.types.views import find_key
+
+_WRITES = frozenset({"create", "update", "delete"})
+_READS = frozenset({"get", "list", "search"})
+_COUNTABLE = frozenset({"integer", "number", "boolean", "array"})
+"""The types of fields that calls change in passing: stock, balances, flags, members."""
+_HEADINGS = "|".join(ordered("phrases.headings"))
+_SECTION = re.compile(rf"\n\s*(?:(?i:{_HEADINGS})\b|[A-Z][A-Z ]+:).*", re.DOTALL)
+"""What follows describes arguments and results."""
+_SENTENCE_ENDS = re.compile(r"[.;:](?:\s|$)|\n\s*[-*\n]")
+_CLAUSE_ENDS = re.compile(r",?\s(?:and|then)\s")
+_CONDITION = re.compile(
+    rf"\b(?:{'|'.join(phrase.replace('_', ' ') for phrase in ordered('phrases.conditions'))})\b", re.IGNORECASE
+)
+_EXISTENCE = re.compile(r"\b(?:exist|there is one|duplicate|unique)", re.IGNORECASE)
+"""A condition that plans check: no record is created twice, and none refers to nothing."""
+_NO_EFFECT = terms("phrases.advice", "phrases.negations")
+_PLACES, _DETERMINERS = terms("phrases.places"), terms("phrases.determiners")
+_PREPOSITIONS = terms("phrases.prepositions")
+_DIGESTS, _VAGUE = terms("nouns.digests", "figures.total"), terms("verbs.vague")
+_ARTICLES = terms("phrases.fillers") | {"how", "what", "which", "whether"}
+
+
+def with_side_effects(answer: Answer, plan: Plan, domain: Domain) -> Answer:
+    """Return an answer that marks what its tool may do besides its plan. A declared plan is taken to be complete."""
+    tool, basis = domain.tools[plan.tool], plan.basis.get("verb")
+    is_declared = basis is None or basis.source == "declared"
+    if is_declared or plan.choice is not None or plan.backend not in {"records", "schema_only"}:
+        return answer
+    if not _may_write(tool, plan):
+        return answer
+    touched = _guessed_changes(tool, domain) if plan.guessed else _described_changes(tool, plan, domain)
+    is_conditional = plan.verb in _WRITES and any(map(_is_condition, _sentences(tool)))
+    if not touched and not is_conditional:
+        return answer
+
+    conditional = {"create": {EXISTENCE}, "delete": {ANY_FIELD}}.get(plan.verb, {*plan.sets.values(), *plan.fixed})
+    asked = {entity for entity in touched if _is_mentioned(domain.entities[entity], _arguments(tool))}
+
+    def marked(turn: Turn, invent: Invent) -> Transition:
+        transition = answer(turn, invent)
+        if not transition.observation.ok:
+            return transition
+        values = [turn.call.arguments, *(change.record for change in transition.changes if change.record is not None)]
+        for entity, fields in touched.items():
+            keys = _named_keys(turn.view, domain.entities[entity], values)
+            for key in keys or (() if entity in asked else (EVERY_RECORD,)):
+                add_doubts(turn, entity, key, fields)
+        for change in transition.changes if is_conditional else ():
+            add_doubts(turn, change.entity, change.key, conditional)
+        return replace(transition, guessed=True)
+
+    return marked
+
+
+def _may_write(tool: Tool, plan: Plan) -> bool:
+    """Whether a tool changes something, as far as is known. Descriptions of reads begin with nouns, too."""
+    if tool.annotations.get("readOnlyHint") is True or plan.verb in _READS:
+        return False
+    if plan.verb in _WRITES:
+        return True
+    name, about = words(tool.name), words(skip_opener(tool.description))[:3]
+    if not name or not _DIGESTS.isdisjoint((*name, *about[:1])) or _ARTICLES.intersection(about[:1]):
+        return False
+    verbs = {name[0], plain_form(about[0])} if about else {name[0]}
+    is_read = any(classify_verb(verb) in _READS or verb in RETURN_VERBS | INSPECTION_VERBS for verb in verbs)
+    return not is_read and "of" not in about[1:] and not verbs & (RECORDLESS_VERBS - _VAGUE)
+
+
+def _sentences(tool: Tool) -> list[str]:
+    """Return the sentences of a description, without sections about arguments and results."""
+    return [text for text in _SENTENCE_ENDS.split(_SECTION.sub("", f"\n{tool.description}\n")) if text.strip()]
+
+
+def _is_condition(sentence: str) -> bool:
+    return _CONDITION.search(sentence) is not None and not _EXISTENCE.search(sentence)
+
+
+def _effects(tool: Tool) -> Iterator[tuple[str, ...]]:
+    """Yield the words of the clauses that say what a tool does besides its first one.
+
+    Imperatives in later sentences are advice.
+    """
+    first, *others = _sentences(tool) or [""]
+    clauses = _CLAUSE_ENDS.split(first)[1:]
+    clauses += [
+        clause for text in others if not is_verb(next(iter(words(text)), "")) for clause in _CLAUSE_ENDS.split(text)
+    ]
+    for clause in clauses:
+        text = words(clause)
+        if _NO_EFFECT.isdisjoint(text) and not _CONDITION.search(clause):
+            yield text
+
+
+def _guessed_changes(tool: Tool, domain: Domain) -> dict[str, AbstractSet[str]]:
+    """Return the entities that a guessed write may change: those that its text or its arguments mention."""
+    text = [*words(tool.name), *words(" ".join(_sentences(tool))), *_arguments(tool)]
+    return {entity.name: {ANY_FIELD} for entity in _read_entities(domain) if _is_mentioned(entity, text)}
+
+
+def _arguments(tool: Tool) -> list[str]:
+    """Return the words in the names of all arguments, also of those inside others."""
+    leaves = _properties(expanded(tool.input_schema))
+    return [word for name in leaves for word in words(name)]
+
+
+def _properties(schema: Record, levels: int = 3) -> Iterator[str]:
+    for name, part in properties(schema).items():
+        yield name
+        if levels:
+            yield from _properties(part, levels - 1)
+            yield from _properties(items(part), levels - 1)
+
+
+def _described_changes(tool: Tool, plan: Plan, domain: Domain) -> dict[str, AbstractSet[str]]:
+    """Return the entities and fields that a description says a tool changes, and its plan does not."""
+    touched, asked = dict[str, AbstractSet[str]](), {*map(snake, properties(tool.input_schema))}
+    own = domain.entities.get(plan.entity or "")
+    known = asked | {*plan.sets.values(), *plan.fixed, *plan.how} | ({*own.fields} if own else set[str]())
+    for text in _effects(tool):
+        changed_nouns = [*_without_places(text)]
+        for entity in (entity for entity in _read_entities(domain) if entity is not own):
+            fields = {name for name in _mentioned_fields(entity, text) if name not in known}
+            changed = {ANY_FIELD} if _is_mentioned(entity, changed_nouns) else fields
+            if changed:
+                touched[entity.name] = touched.get(entity.name, frozenset()) | changed
+    return touched
+
+
+def _read_entities(domain: Domain) -> list[Entity]:
+    """Return the entities whose records some tool shows."""
+    read = {plan.entity for plan in domain.variants if plan.verb in _READS}
+    return [entity for entity in domain.entities.values() if entity.name in read and entity.inside is None]
+
+
+def _is_mentioned(entity: Entity, text: Sequence[str]) -> bool:
+    """Whether words mention an entity, or the natural key of its records."""
+    nouns = {singular_phrase(tuple(text[start:end])) for start, end in noun_spans(len(text))}
+    names = {entity.name.rpartition(".")[2]} | ({snake(entity.key)} - GENERAL_KEYS)
+    return not names.isdisjoint(nouns)
+
+
+def _without_places(text: Sequence[str]) -> Iterator[str]:
+    """Yield the words without nouns of places and circumstances: `calendar` in "It stays in the calendar"."""
+    is_place = False
+    for word in text:
+        if is_place and word not in _DETERMINERS:
+            is_place = False
+        else:
+            is_place = is_place or word in _PLACES
+            yield word
+
+
+def _mentioned_fields(entity: Entity, text: Sequence[str]) -> Iterator[str]:
+    """Yield the fields that words mention: `reserved` in "Reserves stock"."""
+    forms = {form for word in text for form in (word, singular(word), participle(plain_form(word)))}
+    counted = [field for field in entity.fields.values() if main_type(field.schema) in _COUNTABLE]
+    for name in (field.name for field in counted if field.name != entity.key):
+        if forms.issuperset(words(name)) and not _PREPOSITIONS.issuperset(words(name)):
+            yield name
+
+
+def _named_keys(view: View, entity: Entity, values: Sequence[Record]) -> set[Key]:
+    """Return the keys of the records that values name: any text, and numbers under the name of the entity."""
+    if entity.singleton:
+        return {entity.name}
+    leaves = (leaf for value in values for leaf in _leaves("", value))
+    asked = (leaf for name, leaf in leaves if isinstance(leaf, str) or last_word(entity.name) in words(name))
+    return {key for leaf in asked if (key := find_key(view, entity.name, leaf)) is not None}
+
+
+def _leaves(name: str, value: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the scalars in a value, each with the name of the property that holds it."""
+    if not isinstance(value, dict | list):
+        yield name, value
+    for inner, held in as_object(value).items():
+        yield from _leaves(inner, held)
+    for held in as_list(value):
+        yield from _leaves(name, held)
