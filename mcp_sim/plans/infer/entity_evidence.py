@@ -334,7 +334,7 @@ def _keyed(facts: ToolFacts, server: ServerFacts) -> str | None:
     A key that is only named like one counts if the noun is a field of the record: `change_salary(employee_id, salary)`.
     """
     noun, needed = facts.parsed.noun, sorted(map(snake, required(facts.input)))
-    if facts.parsed.verb != "update" or noun not in server.once:
+    if (facts.parsed.verb != "update" and facts.parsed.word not in table("verbs.stocking")) or noun not in server.once:
         return None
     fields = {name for name in needed if {*noun} <= {*words(singular(name))}}
     owners = {entity for shape, entity in server.shapes.items() if not fields.isdisjoint(shape)}

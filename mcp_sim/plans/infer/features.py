@@ -20,14 +20,14 @@ from mcp_sim.plans.infer.names import ParsedName
 from mcp_sim.plans.infer.singletons import find_single_value, find_singleton, value_argument
 from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts
 from mcp_sim.plans.infer.verb_evidence import read_verb
-from mcp_sim.plans.infer.verbs import COUNT, change_of_members
+from mcp_sim.plans.infer.verbs import COUNT, change_of_members, undone_verbs
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.described_forms import shown_form
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, is_open, main_type, properties, required, schema_of
-from mcp_sim.types.lexicon.english import last_word, singular, snake, words
+from mcp_sim.types.lexicon.english import last_word, participle, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.plans import Envelope, How, Verb
 from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, text_place
@@ -109,6 +109,15 @@ class ToolFeatures:
         if self.verb != "update" or (name not in _CHANGES and (how is None or not is_amount)):
             return None
         return cast("How", how or "add")
+
+    def counts(self, field: str) -> How | None:
+        """Return how a field counts what an update does: `add` for the `reserved` of `reserve_stock`.
+
+        What its counterpart does is taken off: `subtract` for `release_stock`.
+        """
+        verbs = (self.parsed.word, *undone_verbs(self.parsed.word))
+        done = next((verb for verb in verbs if words(snake(field))[-1:] == (participle(verb),)), None)
+        return None if done is None else "add" if done == self.parsed.word else "subtract"
 
     @property
     def shape(self) -> Record:

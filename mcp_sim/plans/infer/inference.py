@@ -18,6 +18,7 @@ from mcp_sim.plans.infer.resolver import Resolver, declares_effect
 from mcp_sim.plans.infer.roles import assign_roles
 from mcp_sim.plans.infer.singletons import find_singletons
 from mcp_sim.plans.infer.state_tables import collect_flags, collect_names, collect_nouns
+from mcp_sim.plans.infer.states import clear_what_is_undone
 from mcp_sim.plans.infer.tool_facts import refers_to
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
@@ -76,7 +77,7 @@ def infer(
     creators, has_state = _find_creators(feature_list), state is not None
     resolver = Resolver(entities, declared, given, has_state, count_verbs(feature_list), written, creators)
     plans = {features.tool.id: resolver.plan(features, roles[features.tool.id]) for features in feature_list}
-    merged = merge_plans(plans, multi_tools, overrides)
+    merged = merge_plans(clear_what_is_undone(plans, feature_list, entities), multi_tools, overrides)
     return Inferred(entities, merged, given.records, _find_unmentioned(feature_list, given), given.paths)
 
 

@@ -49,6 +49,7 @@ _PREPOSITIONS, _LISTS = terms("phrases.prepositions"), terms("phrases.lists")
 _NOISE = terms("phrases.facts", "phrases.records", "phrases.lists")
 _RECORDS = _NOISE & terms("results.rows") - _LISTS
 _ENTERING, _IMPLIED_NOUNS = table("verbs.entering"), table("verbs.implied_nouns")
+_ONE_WORD = table("verbs.one_word")
 _CLAUSE_END = re.compile(r"[^\w\s'-]|\n")
 _TWO_VERBS = re.compile(r"(\w+)(?:/| or )(\w+)\b")
 _REPLACES = terms("arguments.write_mode.replace")
@@ -197,7 +198,9 @@ def _translate(bare: Mapping[str, Words]) -> dict[str, Words]:
 
 
 def _join_phrase(parts: Words) -> Words:
-    """Join `turn on` into one word, `create or update`, and `mark as done`."""
+    """Join `turn on` into one word, `create or update`, and `mark as done`. A `checkout` checks out what follows."""
+    if parts[:1] and parts[0] in _ONE_WORD and parts[1:]:
+        return (_ONE_WORD[parts[0]], *parts[1:])
     if parts[:1] == ("mark",) and parts[-1] in MARKS:
         return (MARKS[parts[-1]], *(word for word in parts[1:-1] if word != "as"))
     if parts[1:2] == ("or",) and _is_upsert(parts[0], *parts[2:3]):

@@ -245,6 +245,7 @@ def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[s
     for path, name in roles.sets.items():
         is_payment = snake(name) in _PAID and snake(last_name(path)) not in _PAID
         how = "add" if is_payment else features.calculates(path)
+        how = how and (features.counts(name) or how)
         if how is not None and name in numbers:
             modes[name] = how
     return modes

@@ -27,10 +27,11 @@ from mcp_sim.plans.infer.filters import NAMED, PARTIAL, fields_of_arguments, fin
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import first_nouns
 from mcp_sim.plans.infer.states import find_described_state, find_flags
+from mcp_sim.plans.infer.verbs import TRANSITIONS, is_act
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import constants, items, main_type, properties, property_of, required
+from mcp_sim.types.json_schema.shapes import constants, is_nullable, items, main_type, properties, property_of, required
 from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
@@ -96,11 +97,13 @@ class RoleFinder:
     def shown_fields(self, features: ToolFeatures, *, is_shown: bool) -> Iterator[Field]:
         """Yield the fields that only arguments and verbs show. `is_shown`: results show those of the records."""
         entity = self.declared.get(features.entity, Entity(features.entity))
+        known = self.known[features.entity]
         paths = [path for path in self.roles(features).unexplained if path not in features.settled_arguments]
+        paths = [path for path in paths if not any(_is_of_an_act(last_name(path), name) for name in known.named)]
         is_given = entity.key_like is not None and bool(entity.fields)
         yield from fields_of_arguments(features, paths, self.known, is_given=is_given, is_shown=is_shown)
         if not is_shown and features.entity not in self.declared:
-            yield from find_flags(features, self.known[features.entity].fields)
+            yield from find_flags(features, known.fields)
 
     def _read_beside(
         self, key: str, features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]
@@ -116,10 +119,11 @@ class RoleFinder:
     ) -> dict[str, Filter]:
         """Return the ids that a change requires of the record which the changed one belongs to, as filters.
 
-        They are values instead if the verb moves records, or if the tool writes nothing else.
+        They are values instead if the verb moves records, if the tool writes nothing else, or if they may be null.
         """
         fields = {name: known.find(snake(name)) for name in arguments if self._is_parent(features, name)}
-        parents = {name: Filter(value.name) for name, value in fields.items() if value is not None}
+        held = {name: value for name, value in fields.items() if value is not None and not is_nullable(value.schema)}
+        parents = {name: Filter(value.name) for name, value in held.items()}
         is_all = features.verb == "update" and len(arguments) == len(parents) and features.parsed.status is None
         return {} if is_all or features.parsed.word in _MOVING or features.enters is not None else parents
 
@@ -272,7 +276,7 @@ def _with_sets(
         sets |= _lines(_split(kept, sets)[1], known, {*sets.values()})
         sets |= _first_stock(_split(kept, sets)[1], known, {*sets.values()})
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
-    sets |= _nearest_fields(_split(kept, sets)[1], known, {*sets.values()}) if features.verb == "update" else {}
+    sets |= _nearest_fields(_split(kept, sets)[1], features, known, {*sets.values()})
     pair = named_value(_split(kept, sets)[1], known.entity) if features.verb == "update" else None
     sets |= {pair[1]: "*"} if pair is not None else {}
     rest = _split(kept, {*sets, *(pair or ())})[1].items()
@@ -300,23 +304,38 @@ def _copied(features: ToolFeatures, known: KnownFields) -> tuple[str | None, str
     return (key if score > 1 else None), None
 
 
-def _nearest_fields(arguments: Mapping[str, Record], known: KnownFields, taken: Collection[str]) -> dict[str, str]:
+def _nearest_fields(
+    arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields, taken: Collection[str]
+) -> dict[str, str]:
     """Return the only field that each argument of an update can mean: `public_level` of `public`."""
+    if features.verb != "update":
+        return {}
     fields = {name: known.named[name] for name in known.named if known.named[name].name not in {*taken, known.key}}
     near = {
-        path: [field.name for name, field in fields.items() if _is_near(last_name(path), schema, name, field)]
+        path: [field.name for name, field in fields.items() if _is_near(last_name(path), schema, name, field, features)]
         for path, schema in arguments.items()
     }
     return {path: names[0] for path, names in near.items() if len(names) == 1}
 
 
-def _is_near(argument: str, schema: Record, name: str, field: Field) -> bool:
-    """Whether an argument may mean a field of another name: a `decision` with choices of `status`, `to_room_id`."""
+def _is_near(argument: str, schema: Record, name: str, field: Field, features: ToolFeatures) -> bool:
+    """Whether an argument may mean a field of another name.
+
+    It is a `decision` with choices of `status`, `to_room_id`, or the `reason` of a rejection for `rejection_reason`.
+    """
     if constants(schema):
         return len(constants(schema)) > 1 and {*map(str, constants(schema))} <= {*map(str, constants(field.schema))}
-    asked, kinds = words(argument), {main_type(schema), main_type(field.schema)}
-    is_target = asked[:1] == ("to",) and words(name) == asked[1:]
-    return len(kinds) == 1 and (is_target or (kinds <= _NUMBERS and {*asked} < {*words(name)}))
+    asked, shown = words(argument), words(name)
+    kinds = {main_type(schema), main_type(field.schema)}
+    is_target = asked[:1] == ("to",) and shown == asked[1:]
+    is_of_act = shown[1:] == asked and is_act(features.parsed.word, shown[0])
+    return len(kinds) == 1 and (is_target or is_of_act or (kinds <= _NUMBERS and {*asked} < {*shown}))
+
+
+def _is_of_an_act(argument: str, name: str) -> bool:
+    """Whether a field is for an argument of one act only: the `rejection_reason` for the `reason` of an approval."""
+    act, asked = words(name)[:1], words(name)[1:]
+    return bool(asked) and asked == words(argument) and any(is_act(verb, act[0]) for verb in TRANSITIONS)
 
 
 def _lines(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:
@@ -360,8 +379,8 @@ def _changed_number(
 ) -> dict[str, str]:
     """Return the argument by which an update changes a number, and the only number that it can be: of a `delta`.
 
-    It is one that the result shows, if that shows fields of the record. Of several it is the one that the tool is named
-    after, or what is in stock.
+    It is one that the result shows, if that shows fields of the record. Of several it is the one that counts what the
+    tool does, or that it is named after, or what is in stock.
     """
     changes = [path for path in arguments if features.calculates(path) is not None]
     shown = {*map(snake, properties(features.shape) or properties(features.output))}
@@ -370,7 +389,8 @@ def _changed_number(
                and name != snake(known.key) and (name in shown or not shown)]  # fmt: skip
     if len(numbers) != 1:
         act = frozenset(map(singular, words(features.tool.name)))
-        named = [name for name in numbers if act.issuperset(map(singular, words(snake(name))))]
+        counted = [name for name in numbers if features.counts(name) is not None]
+        named = counted or [name for name in numbers if act.issuperset(map(singular, words(snake(name))))]
         numbers = named or [name for name in numbers if snake(name) in _STOCK]
     return {changes[0]: numbers[0]} if len(changes) == len(numbers) == 1 else {}
 

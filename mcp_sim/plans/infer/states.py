@@ -10,11 +10,19 @@ from itertools import islice
 
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.filters import narrowing_choices
-from mcp_sim.plans.infer.verbs import QUALIFIERS, STATES, TRANSITIONS, VERBS_OF_RECORDS
+from mcp_sim.plans.infer.verbs import (
+    QUALIFIERS,
+    STATES,
+    TRANSITIONS,
+    VERBS_OF_RECORDS,
+    flag_after,
+    reversible_state,
+    undone_verbs,
+)
 from mcp_sim.types import Json, Record
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import constants, is_open, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import constants, is_nullable, is_open, items, main_type, properties
 from mcp_sim.types.lexicon.english import participle, snake, words
 from mcp_sim.types.lexicon.terms import groups, ordered, table, terms
 from mcp_sim.types.plans import How, Plan
@@ -27,6 +35,7 @@ FINAL = frozenset(
 _LATE, _UPCOMING, _TOGGLING = terms("states.late"), terms("states.upcoming"), terms("verbs.toggling")
 _DEADLINES, _BEGINNINGS, _CHANGES = terms("fields.deadline"), terms("fields.beginning"), ordered("fields.change_stem")
 _AMOUNTS = terms("arguments.amount", "fields.balance", "fields.price", "fields.total")
+_REVERSING = {**_OPPOSITES, **table("verbs.reversals")}
 _SAID_STATE = re.compile(r"\bas (?:being )?(\w+)")
 _SAMPLE_SIZE = 200  # a few states repeat; more rows show no others and cost time at start
 MAX_ROWS = 2_000  # bounds the start of worlds with many given records
@@ -139,7 +148,9 @@ def find_toggled(features: ToolFeatures, entity: Entity) -> tuple[dict[str, Json
 def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
     """Return the flag or the state that a verb like `close` leads to, spelled like the other states."""
     word = features.parsed.word or features.parsed.recordless_verb  # `stop`, where other tools have what it stops
-    flag, status = _find_flag(word, entity), features.parsed.status
+    is_counting = any(features.calculates(name) is not None for name in properties(features.input))
+    flag = _find_flag(word, entity)
+    status = features.parsed.status or (None if is_counting else reversible_state(word))
     name = next((name for name in entity.fields if snake(name) in _STATES), None) or _held_state(entity, status, rows)
     if flag or name is None:
         return flag
@@ -148,6 +159,22 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     said = _SAID_STATE.search(features.tool.description.lower())
     state = _find_state(word, status, said[1] if said else "", field, rows)
     return {} if state is None else {name: state}
+
+
+def clear_what_is_undone(
+    plans: Mapping[str, Plan], feature_list: Sequence[ToolFeatures], entities: Mapping[str, Entity]
+) -> dict[str, Plan]:
+    """Return the plans, those that undo others with null for what these set: `unlock` clears the `lock_reason`."""
+    updates = [features for features in feature_list if plans[features.tool.id].verb == "update"]
+    cleared = dict(plans)
+    for features in updates:
+        plan, undone = plans[features.tool.id], undone_verbs(features.parsed.word)
+        done = [each for each in updates if each.entity == features.entity and each.parsed.word in undone]
+        names = {name for each in done for name in plans[each.tool.id].sets.values()} - {*plan.sets.values()}
+        fields = entities[features.entity].fields if names else {}
+        rest: dict[str, Json] = {name: None for name in sorted(names & {*fields}) if is_nullable(fields[name].schema)}
+        cleared[features.tool.id] = replace(plan, fixed={**rest, **plan.fixed}) if rest else plan
+    return cleared
 
 
 def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
@@ -205,8 +232,15 @@ def _find_state(word: str, status: str | None, said: str, field: Field, rows: Se
     held = (row[field.name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(field.name), str))
     states = [str(choice) for choice in dict.fromkeys((*choices_of(field.schema), *held))]
     known = next((target for wanted in (said, status) for target in states if snake(target) == wanted), None)
-    state = _nearest_choice(word, states) or known
+    state = _nearest_choice(word, states) or known or _state_before(word, states)
     return _spell_like(states, status) if status and state is None and not constants(field.schema) else state
+
+
+def _state_before(word: str, states: Sequence[str]) -> str | None:
+    """Return the only state that a verb which undoes another one can lead back to: `scheduled` for `resume`."""
+    left = [state for state in states if _nearest_choice(word, [state]) is None and snake(state) not in FINAL]
+    left = [state for state in left if not any(_nearest_choice(verb, [state]) for verb in undone_verbs(word))]
+    return left[0] if len(left) == 1 and undone_verbs(word)[:1] and word in _REVERSING else None
 
 
 def _nearest_choice(word: str, choices: Sequence[Json]) -> Json:
@@ -231,16 +265,13 @@ def _spelled(value: str) -> str:
 
 def _find_flag(word: str, entity: Entity) -> dict[str, Json]:
     """Return the flag of an entity that a verb sets, and its value: `pinned` and False for `unpin`."""
-    verb = _opposed(word) or word
     flags = {
         snake(name).removeprefix("is_"): name
         for name, field in entity.fields.items()
         if main_type(field.schema) == "boolean"
     }
-    names = (*_STATES_AFTER.get(verb, ()), participle(verb), TRANSITIONS.get(verb, ""))
-    flag = next((flags[name] for name in names if name in flags), None)
-    ended = next((flags[name] for name in flags if f"in{name}" in names), None)
-    return {flag: verb == word} if flag is not None else {ended: False} if ended is not None else {}
+    flag = flag_after(word, flags)
+    return {} if flag is None else {flags[flag[0]]: flag[1]}
 
 
 def _spell_like(others: Sequence[str], state: str) -> str:

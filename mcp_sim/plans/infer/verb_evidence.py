@@ -20,14 +20,16 @@ from mcp_sim.plans.infer.entity_evidence import (
 from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, record_shape, row_shape
+from mcp_sim.plans.infer.verbs import flag_after
 from mcp_sim.types import Record
+from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
 from mcp_sim.types.lexicon.english import last_word, plural, snake, words
 from mcp_sim.types.lexicon.terms import groups, table, terms
 
 _DETAILS, _LISTS = terms("nouns.details", "nouns.facets"), terms("phrases.lists")
 _CALLED_OFF, _ENTERING = terms("verbs.calling_off"), table("verbs.entering")
-_SCALAR = frozenset({"string", "integer", ""})
+_SCALAR, _NUMBERS = frozenset({"string", "integer", ""}), frozenset({"integer", "number"})
 _STATES, _STATE_VERBS = terms("fields.state"), frozenset(groups("states.after"))
 
 
@@ -68,12 +70,12 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
         return
     is_shown = server.shapes.get(record_shape(facts.output)) == entity
     key, score = key_argument("update", entity, "id", facts.input)
-    known = next((name for name in required(facts.input) if server.keys.get(snake(name)) == entity), None)
-    key, score = (known, 2) if known is not None and score < 2 else (key, score)
+    key, score = _known_key(facts, server, entity, key, score)
     word = facts.parsed.word or facts.parsed.recordless_verb
     if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word):
         weight, reason = (0.55, ", and its result is one") if is_shown else (0.3, "")
-        weight = 0.55 if facts.parsed.word in table("verbs.stocking") else weight
+        is_known = facts.parsed.word in table("verbs.stocking") or _changes_state(facts.parsed.word, server, entity)
+        weight = 0.55 if is_known else weight
         is_noun = not word and len(properties(facts.input)) == 1  # `employee(employee_id)`
         yield facts.evidence("verb", "get" if is_noun else "update", weight, f"it takes the key of a {entity}{reason}")
     elif not word and holder_of_list(facts, server) == entity:
@@ -87,6 +89,25 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
         yield facts.evidence("verb", "create", 0.45, f"its result is a {entity} that no argument names")
 
 
+def _known_key(
+    facts: ToolFacts, server: ServerFacts, entity: str, key: str | None, score: int
+) -> tuple[str | None, int]:
+    """Return the argument that names a record with its score, else the one by which other tools get such records.
+
+    Else it is the key of given records.
+    """
+    own = snake(server.declared[entity].key) if entity in server.held and entity in server.declared else ""
+    keys = {name: server.keys.get(snake(name)) == entity or snake(name) == own for name in required(facts.input)}
+    known = next((name for name, is_key in keys.items() if is_key), None)
+    return (known, 2) if known is not None and score < 2 else (key, score)
+
+
+def _takes_amount(facts: ToolFacts) -> bool:
+    """Whether a verb such as `reserve` takes an amount besides what names a record."""
+    others = [name for name in required(facts.input) if main_type(property_of(facts.input, name)) in _NUMBERS]
+    return facts.parsed.word in table("verbs.stocking") and len(required(facts.input)) == 2 and len(others) == 1
+
+
 def _asks_for_details(facts: ToolFacts, score: int) -> bool:
     """Whether a name without a verb ends with a word like `info`, and an argument names a record."""
     return score >= 2 and last_word(facts.tool.name) in _DETAILS
@@ -96,6 +117,9 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
     parsed, (key, score) = facts.parsed, key_argument("update", entity, "id", facts.input)
     is_state = parsed.word in _STATE_VERBS and _have_states(server, entity)  # `open_gate` of closed gates
     is_bare = [*required(facts.input)] == [key] and (snake(key or "").endswith("id") or is_state)
+    if _takes_amount(facts):
+        key, score = _known_key(facts, server, entity, key, score)
+        is_bare = True
     is_needed = score >= 2 and key in required(facts.input)
     if is_needed and facts.may_rename and entity in (server.shown if is_bare else server.created):
         yield facts.evidence("verb", "create", -0.1, "other tools have such records")
@@ -124,6 +148,14 @@ def _asks_for_children(facts: ToolFacts, server: ServerFacts, entity: str) -> bo
     links, asked = server.given.parents.get(entity), {*map(snake, required(facts.input))}
     takes_key = entity in server.declared and facts.takes_key(server.declared[entity])
     return links is not None and asked <= {*map(snake, links)} and not facts.parsed.one_of_a_kind and not takes_key
+
+
+def _changes_state(word: str, server: ServerFacts, entity: str) -> bool:
+    """Whether given records have a flag or a state that a verb leads to, or away from."""
+    given = server.given.entities.get(entity, Entity(entity))
+    fields = given.fields if entity in server.held else dict[str, Field]()
+    flags = {snake(name).removeprefix("is_") for name, field in fields.items() if main_type(field.schema) == "boolean"}
+    return flag_after(word, flags) is not None or (word in _STATE_VERBS and _have_states(server, entity))
 
 
 def _have_states(server: ServerFacts, entity: str) -> bool:

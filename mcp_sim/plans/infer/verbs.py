@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import cast
 
-from mcp_sim.types.lexicon.english import words
-from mcp_sim.types.lexicon.terms import by_word, table, terms
+from mcp_sim.types.lexicon.english import participle, words
+from mcp_sim.types.lexicon.terms import by_word, groups, table, terms
 from mcp_sim.types.lexicon.translations import verb_in_english
 from mcp_sim.types.plans import Verb
 
@@ -46,6 +46,7 @@ DIRECTION = re.compile(r"\b(?:(?P<leaving>from|off|out of)|(?:in|on)?to)\b")
 COUNT = "count"
 """The verb that lists records and shows only their number, if other tools mention such records."""
 
+_OPPOSITES, _REVERSALS, _STATES_AFTER = table("verbs.opposites"), table("verbs.reversals"), groups("states.after")
 VERBS_OF_RECORDS = STRONG.keys() | WEAK.keys() | TRANSITIONS.keys()
 _KNOWN_VERBS = VERBS_OF_RECORDS.union(
     RETURN_VERBS, RECORDLESS_VERBS, CREATION_VERBS, INSPECTION_VERBS, terms("verbs.emptying")
@@ -61,6 +62,8 @@ _OPENERS = re.compile(
 )
 _WRITTEN_BY = re.compile(r"(PUT|POST|PATCH|DELETE) /")
 """How importers describe operations about which a document says nothing."""
+_LEAST_STEM = 4
+"""Number of letters that a verb and its noun share: `rejection` of `reject`, `lock` of `locked`."""
 _MAX_PREFIX = 200
 """Number of characters of a description that are searched for its first verb. What a tool does is said first; later
 verbs are about other tools."""
@@ -114,6 +117,40 @@ def _plain_forms(word: str) -> Iterator[str]:
     yield word
     if word.endswith("s"):
         yield from (word[:-1], word.removesuffix("es"), f"{word.removesuffix('ies')}y")
+
+
+def undone_verbs(word: str) -> tuple[str, ...]:
+    """Return the verbs that a verb may undo: `check_out` for `check_in`, `arm` for `disarm`."""
+    stems = [word.removeprefix(prefix) for prefix in ("un", "dis", "de") if word.startswith(prefix)]
+    return (*(pairs[word] for pairs in (_OPPOSITES, _REVERSALS) if word in pairs), *stems)
+
+
+def reversible_state(word: str) -> str | None:
+    """Return the state that one of two verbs leads to which undo each other: `reserved`. None for other verbs."""
+    is_one = word in _REVERSALS or word in _REVERSALS.values()
+    return next(iter(_states_after(word)), None) if is_one else None
+
+
+def flag_after(word: str, flags: Container[str]) -> tuple[str, bool] | None:
+    """Return the flag that a verb sets, with its value: `armed` and False for `disarm`. None if no flag fits."""
+    verbs = [(verb, False) for verb in undone_verbs(word)[: word in _OPPOSITES]] + [(word, True)]
+    undoing = [verb for verb, other in _REVERSALS.items() if other == word]
+    verbs += [(verb, False) for verb in (*undone_verbs(word), *undoing)]
+    states = [(state, value) for verb, value in verbs for state in _states_after(verb)]
+    ended = [(state.removeprefix("in"), False) for state in _states_after(word) if state.startswith("in")]
+    return next(((state, value) for state, value in (*states, *ended) if state in flags), None)
+
+
+def is_act(word: str, noun: str) -> bool:
+    """Whether a noun is that of a verb, or of a state that it leads to: `rejection` or `decline` of `reject`."""
+    stems = {form[:_LEAST_STEM] for form in (word, *_states_after(word)) if len(form) >= _LEAST_STEM}
+    return word != "" and noun[:_LEAST_STEM] in stems
+
+
+def _states_after(verb: str) -> Iterator[str]:
+    """Yield the states that a verb may lead to, the most usual first."""
+    yield from _STATES_AFTER.get(verb, ())
+    yield from (TRANSITIONS.get(verb, ""), participle(verb).replace(" ", "_"))
 
 
 def change_of_members(word: str, about: str) -> str:

@@ -22,6 +22,7 @@ from mcp_sim.plans.records.arguments import (
     resolve_links,
 )
 from mcp_sim.plans.records.effects import Effect, Write, effect_without_record, state_check
+from mcp_sim.plans.records.figures import as_number
 from mcp_sim.plans.records.line_items import line_entering, line_merger, line_total
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.records.removal import referring, renamed
@@ -35,10 +36,12 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, item
 from mcp_sim.types.json_values import in_list, is_number, nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import participle, snake, words
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import How, Plan
 from mcp_sim.types.switches import mode_reader
 
 _NAMING = ("id", "key", "name", "title")
+_STOCK, _HELD = terms("fields.stock"), terms("fields.held")
 _MOST = 10**300  # near the largest float: a sum beyond it would be infinite, and that is not JSON
 
 
@@ -125,6 +128,10 @@ def _changed_fields(
         if isinstance(changed_fields, Refused):
             return conflict(tool, entity.name, key, changed_fields.why, field=name)
         after[name] = changed_fields
+        there: Json = next((before[stock] for stock in before if snake(stock) in _STOCK), None)
+        if snake(name) in _HELD and is_number(there) and is_number(changed_fields) and changed_fields > there:
+            left = _sum(there, -(as_number(before.get(name)) or 0))
+            return conflict(tool, entity.name, key, f"has insufficient stock: {left} available, {value} requested")
     return after
 
 

@@ -1,0 +1,130 @@
+"""Pairs of verbs that undo each other: what one of them changes, the other one changes back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.matched_tools import answered, refused, simulator, tool
+
+Json = Any
+TEXT: Json = {"type": "string"}
+FLAG: Json = {"type": "boolean"}
+COUNT: Json = {"type": "integer"}
+FLAGS = [
+    ("check_out", "check_in", "checked_out"),
+    ("checkout", "checkin", "checked_out"),
+    ("lend", "return", "on_loan"),
+    ("open", "close", "open"),
+    ("arm", "disarm", "armed"),
+    ("dock", "undock", "docked"),
+]
+STATES = [
+    ("check_out", "check_in", "checked_out"),
+    ("reserve", "release", "reserved"),
+    ("suspend", "reinstate", "suspended"),
+    ("occupy", "vacate", "occupied"),
+]
+
+
+def record(**fields: Json) -> Json:
+    return {"type": "object", "properties": fields, "required": [*fields]}
+
+
+def pair(noun: str, does: str, undoes: str, shape: Json, **more: Json) -> list[Json]:
+    """Return two tools that undo each other, and one that gets a record."""
+    key: Json = {f"{noun}_id": TEXT}
+    return [
+        tool(f"{does}_{noun}", **key, **more, output=shape),
+        tool(f"{undoes}_{noun}", **key, output=shape),
+        tool(f"get_{noun}", **key, output=shape),
+    ]
+
+
+@pytest.mark.parametrize("is_typed", [True, False])
+@pytest.mark.parametrize("noun", ["kit", "fire_door"])
+@pytest.mark.parametrize(("does", "undoes", "flag"), FLAGS)
+async def test_a_flag_is_set_and_reset(
+    tmp_path: Path, does: str, undoes: str, flag: str, noun: str, *, is_typed: bool
+) -> None:
+    shape = record(id=TEXT, name=TEXT, **{flag: FLAG}) if is_typed else None
+    state: Json = {f"{noun}s": [{"id": "k1", "name": "Kit", flag: False}, {"id": "k2", "name": "Kat", flag: True}]}
+    key = f"{noun}_id"
+    async with simulator(tmp_path, pair(noun, does, undoes, shape), state).open() as world:
+        for name, value in [(does, True), (undoes, False)]:
+            await answered(world, f"{name}_{noun}", **{key: "k1"})
+            assert (await answered(world, f"get_{noun}", **{key: "k1"}))[flag] is value
+        assert not any(step.get("guessed") for step in world.ledger.steps)
+        assert "none" in await refused(world, f"{does}_{noun}", **{key: "none"})
+
+
+@pytest.mark.parametrize("is_typed", [True, False])
+@pytest.mark.parametrize("noun", ["kit", "room"])
+@pytest.mark.parametrize(("does", "undoes", "state"), STATES)
+async def test_a_state_comes_back(
+    tmp_path: Path, does: str, undoes: str, state: str, noun: str, *, is_typed: bool
+) -> None:
+    shape = record(id=TEXT, name=TEXT, status=TEXT) if is_typed else None
+    given: Json = {f"{noun}s": [{"id": f"k{number}", "name": "Kit", "status": "available"} for number in (1, 2)]}
+    key = f"{noun}_id"
+    async with simulator(tmp_path, pair(noun, does, undoes, shape), given).open() as world:
+        for name, value in [(does, state), (undoes, "available")]:
+            await answered(world, f"{name}_{noun}", **{key: "k1"})
+            assert (await answered(world, f"get_{noun}", **{key: "k1"}))["status"] == value
+        assert (await answered(world, f"get_{noun}", **{key: "k2"}))["status"] == "available"
+        assert not any(step.get("guessed") for step in world.ledger.steps)
+
+
+@pytest.mark.parametrize(("does", "undoes"), [("lock", "unlock"), ("suspend", "resume"), ("check_out", "check_in")])
+async def test_what_is_undone_leaves_no_reason_and_no_holder(tmp_path: Path, does: str, undoes: str) -> None:
+    reason, holder = f"{does.partition('_')[0]}_reason", "member_id"
+    row: Json = {"id": "k1", "status": "ready", reason: None, holder: None}
+    held: Json = {**row, "id": "k2", "status": "ready", reason: "old", holder: "m1"}
+    tools = pair("kit", does, undoes, None, reason=TEXT, member_id=TEXT)
+    state: Json = {"kits": [row, held], "members": [{"id": "m1"}, {"id": "m2"}]}
+    async with simulator(tmp_path, tools, state).open() as world:
+        taken = await answered(world, f"{does}_kit", kit_id="k1", reason="trip", member_id="m2")
+        assert (taken[reason], taken[holder]) == ("trip", "m2")
+        back = await answered(world, f"{undoes}_kit", kit_id="k1")
+        assert (back[reason], back[holder]) == (None, None)
+        assert (await answered(world, "get_kit", kit_id="k2")) == held
+
+
+@pytest.mark.parametrize("is_typed", [True, False])
+@pytest.mark.parametrize(("noun", "key"), [("stock", "sku"), ("meal_kit", "code")])
+@pytest.mark.parametrize(
+    ("does", "undoes", "held"), [("reserve", "release", "reserved"), ("allocate", "deallocate", "allocated")]
+)
+async def test_an_amount_is_held_and_let_go(
+    tmp_path: Path, noun: str, key: str, does: str, undoes: str, held: str, *, is_typed: bool
+) -> None:
+    shape = record(**{key: TEXT, "on_hand": COUNT, held: COUNT}) if is_typed else None
+    changes = [tool(f"{name}_{noun}", **{key: TEXT, "quantity": COUNT}, output=shape) for name in (does, undoes)]
+    tools = [*changes, tool(f"get_{noun}", **{key: TEXT}, output=shape)]
+    given: Json = {f"{noun}s": [{key: "S1", "on_hand": 10, held: 1}, {key: "S2", "on_hand": 3, held: 0}]}
+    async with simulator(tmp_path, tools, given).open() as world:
+        await answered(world, f"{does}_{noun}", **{key: "S1", "quantity": 4})
+        await answered(world, f"{undoes}_{noun}", **{key: "S1", "quantity": 2})
+        assert await answered(world, f"get_{noun}", **{key: "S1"}) == {key: "S1", "on_hand": 10, held: 3}
+        assert "7 available" in await refused(world, f"{does}_{noun}", **{key: "S1", "quantity": 8})
+        assert "S9" in await refused(world, f"{does}_{noun}", **{key: "S9", "quantity": 1})
+
+
+@pytest.mark.parametrize("field", ["declineReason", "rejection_reason"])
+@pytest.mark.parametrize(
+    ("argument", "yes", "no"),
+    [("decision", "approve", "reject"), ("decision", "approve", "decline"), ("approve", True, False)],
+)
+async def test_only_a_rejection_has_a_reason(tmp_path: Path, field: str, argument: str, yes: Json, no: Json) -> None:
+    choices: Json = FLAG if yes is True else {"type": "string", "enum": [yes, no]}
+    text: Json = {"type": ["string", "null"]}
+    states: Json = {"type": "string", "enum": ["pending", "approved", "rejected"]}
+    decide = tool("decide_claim", needed=f"claim_id {argument}", claim_id=TEXT, **{argument: choices}, reason=TEXT,
+                  output=record(id=TEXT, status=states, **{field: text}))  # fmt: skip
+    given: Json = {"claims": [{"id": f"c{number}", "status": "pending", field: None} for number in (1, 2)]}
+    async with simulator(tmp_path, [decide, tool("get_claim", claim_id=TEXT)], given).open() as world:
+        await answered(world, "decide_claim", claim_id="c1", **{argument: yes}, reason="fine")
+        await answered(world, "decide_claim", claim_id="c2", **{argument: no}, reason="late")
+        assert await answered(world, "get_claim", claim_id="c1") == {"id": "c1", "status": "approved", field: None}
+        assert await answered(world, "get_claim", claim_id="c2") == {"id": "c2", "status": "rejected", field: "late"}
