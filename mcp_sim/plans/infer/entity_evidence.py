@@ -23,8 +23,8 @@ from mcp_sim.plans.infer.tool_facts import (
 )
 from mcp_sim.plans.infer.verbs import DIRECTION, STRONG, WEAK
 from mcp_sim.types import Record
-from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import main_type, properties, property_of, required, required_among
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
 from mcp_sim.types.lexicon.english import is_id, last_word, noun_of_id, participle, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 
@@ -34,6 +34,7 @@ _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 """What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
 _JOINING, _MEMBERS, _NAMES = table("verbs.joining"), terms("phrases.members"), terms("fields.naming")
 _NUMBERS = frozenset({"integer", "number"})
+_PLAIN = _NUMBERS | {"string", "boolean"}
 _INTO = frozenset({("to",), ("into",), ("in",), ("from",)})
 
 
@@ -65,7 +66,33 @@ def holder_of_list(facts: ToolFacts, server: ServerFacts) -> str | None:
         is_held = members in lists or (len(keys) == 1 and singular(members) in _MEMBERS)
         if is_held and facts.takes_key(entity):
             return entity.name
-    return None
+    return _holder_of_shown(facts, server)
+
+
+def _holder_of_shown(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the given record with the field that is all a tool shows: `course` of `list_enrolled_students(course_id)`.
+
+    The name of the field is in that of the tool, which takes nothing but the key of the record.
+    """
+    shown, noun = [*properties(facts.output).values()], facts.parsed.noun
+    is_plain = len(shown) == 1 and main_type(items(shown[0]) or shown[0]) in _PLAIN
+    is_own = "_".join(noun) in server.held
+    if is_own or not (is_plain and may_read(facts.parsed) and len(required(facts.input)) == 1):
+        return None
+    given = [server.given.entities[name] for name in server.given.records]
+    owners = [entity for entity in given if not entity.singleton and facts.takes_key(entity)]
+    is_list = main_type(shown[0]) == "array"
+    fields = [
+        (owner.name, main_type(field.schema) == "array") for owner in owners for field in fields_in_noun(owner, noun)
+    ]
+    holders = {name for name, holds_list in fields if holds_list == is_list}
+    return holders.pop() if len(holders) == 1 else None
+
+
+def fields_in_noun(entity: Entity, noun: Words) -> list[Field]:
+    """Return the fields of an entity whose names are in a noun: `balance` in `fee_balance`, `enrolled`."""
+    fields = [field for field in entity.fields.values() if not field.hidden and field.name != entity.key]
+    return [field for field in fields if {*map(singular, words(snake(field.name)))} <= {*noun}]
 
 
 def _source(facts: ToolFacts, server: ServerFacts) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from mcp_sim.plans.infer.arguments import is_limited, is_paged, last_name
 from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
-from mcp_sim.plans.infer.entity_evidence import holder_of_members, read_entity
+from mcp_sim.plans.infer.entity_evidence import fields_in_noun, holder_of_members, read_entity
 from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
 from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
 from mcp_sim.plans.infer.given_state import Given
@@ -26,7 +26,7 @@ from mcp_sim.types.described_forms import shown_form
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import at, is_open, main_type, properties, required, schema_of
+from mcp_sim.types.json_schema.shapes import at, is_open, items, main_type, properties, required, schema_of
 from mcp_sim.types.lexicon.english import last_word, participle, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.plans import Envelope, How, Verb
@@ -235,8 +235,12 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
         verb, evidence = _of_singleton(verb, evidence, is_declared="verb" in override)
     else:
         item = unfold_arguments(facts.parsed, verb, entity, schema, override.get("each"))
-    is_held = entity in server.held
-    places = _find_places(facts, verb, entity, is_held=is_held) if value is None else _value_places(facts, *value)
+    if value is not None:
+        places = _value_places(facts, *value)
+    else:
+        given = server.given.entities.get(entity) if verb == "get" else None
+        shown = _only_value(facts, given) if given is not None and single is None else None
+        places = shown or _find_places(facts, verb, entity, is_held=entity in server.held)
     return ToolFeatures(
         facts.tool,
         facts.parsed,
@@ -295,6 +299,26 @@ def _value_places(facts: ToolFacts, entity: Entity, path: str) -> Envelope:
     usual = name if value_argument(facts.parsed, facts.input) is not None else ""  # a setter shows what it has set
     place = named or (fitting[0] if len(fitting) == 1 else next(iter(parts), usual))
     return Envelope(record="", shows={place: path}, text=facts.text)
+
+
+def _only_value(facts: ToolFacts, entity: Entity) -> Envelope | None:
+    """Return the place of the field of a given record that is all a result shows: `odometer` of `get_odometer(vin)`.
+
+    It is named like the tool, or the only one. Texts may be sentences.
+    """
+    kinds = {name: _shown_kind(schema) for name, schema in properties(facts.output).items()}
+    place, kind = next(iter(kinds.items()), ("", ""))
+    if len(kinds) != 1 or kind not in {"number", "boolean", "number[]", "string[]"}:
+        return None
+    fields = [field for field in entity.fields.values() if not field.hidden and field.name != entity.key]
+    named = fields_in_noun(entity, facts.parsed.noun) or (fields if len(fields) == 1 else [])
+    kinds_of = {field.name: _shown_kind(field.schema) for field in named}
+    fitting = [name for name, held in kinds_of.items() if held == kind or (held == "[]" and kind.endswith("[]"))]
+    return Envelope(record="", shows={place: fitting[0]}, text=facts.text) if len(fitting) == 1 else None
+
+
+def _shown_kind(schema: Record) -> str:
+    return f"{_kind(items(schema))}[]" if main_type(schema) == "array" else _kind(schema)
 
 
 def _kind(schema: Record) -> str:
