@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
@@ -135,7 +135,8 @@ class _Reader:
                 own_keys = {*rows.own_keys}
                 besides = {key: value for key, value in as_object(inner).items() if key not in own_keys}
                 single |= {key: value for key, value in besides.items() if is_mixed and not isinstance(value, dict)}
-                self._add_table((*path, name), scope, rows, [*map(self.nouns.entity_of, body)])
+                siblings = [*map(self.nouns.entity_of, body)]
+                self._add_table((*path, name), scope, rows, siblings, as_object(inner))
             elif isinstance(inner, dict) and inner and self._is_scope(name, as_object(inner)):
                 self.sort_parts((*path, name), as_object(inner))
             else:
@@ -151,16 +152,35 @@ class _Reader:
         is_fact = name in _FACTS and outer in self.nouns.names and f"{outer}_{name}" not in self.nouns.names
         return outer if is_fact else name
 
-    def _add_table(self, path: Path, scope: str, rows: Rows, siblings: Container[str]) -> None:
+    def _add_table(self, path: Path, scope: str, rows: Rows, siblings: Container[str], body: Iterable[str]) -> None:
         entity = self.nouns.entity_of(path[-1])
         described = self.nouns.described.get(entity, entity)
         entity = entity if entity in self.nouns.names or described in siblings else described
-        if entity in self.tables:
-            entity = f"{scope}_{entity}"
+        row = self._noun_of_rows(entity, rows)
+        if row is not None:
+            names = Rows([((), {NAME: parent}) for parent in body], plain=NAME)
+            self._add_rows(path, entity, names)
+            self._add_rows(path, row, rows)
+        else:
+            self._add_rows(path, entity if entity not in self.tables else f"{scope}_{entity}", rows)
+
+    def _add_rows(self, path: Path, entity: str, rows: Rows) -> None:
         self.tables[entity] = make_table(self.nouns, entity, rows)
         self.paths[entity] = path
         if rows.levels:
             self.parents[entity] = rows
+
+    def _noun_of_rows(self, parent: str, rows: Rows) -> str | None:
+        """Return what tools call the rows of a map that is named after their parents: `device` in `rooms: {Attic: []}`.
+
+        It is the noun of their ids, or that of what tools list of a parent. None if the map is named after the rows.
+        """
+        if rows.levels != 1 or rows.plain or parent not in self.nouns.names or parent in self.tables:
+            return None
+        key = find_key("", infer_fields(rows.bodies), rows.bodies)
+        nouns = (noun_of_id(snake(key or "")), self.nouns.members.get(parent))
+        known = [noun for noun in nouns if noun and noun in self.nouns.names]
+        return known[0] if known and known[0] not in {parent, *self.tables} else None
 
     def _find_rows(self, name: str, value: Json, *, of_parent: bool = False) -> Rows | None:
         """Return the rows of a table. None if the value is not a table.
@@ -200,15 +220,21 @@ class _Reader:
         return are_lists and (self.nouns.includes(name) or self.texts.issuperset(body))
 
     def _has_two_parents(self, name: str, body: Record) -> bool:
-        """Whether tools ask by two arguments for what is two levels deep: the schedule of a hall on a day, a rate."""
-        inner = [pair for outer in body.values() for pair in as_object(outer).items()]
-        asked = {*self.nouns.asked.get(self.nouns.entity_of(name), ())}
+        """Whether tools ask by two arguments for what is two levels deep: the schedule of a hall on a day, a rate.
+
+        Or they take both with a value: `record_mark(pupil, course, mark)`.
+        """
+        inner, entity = (
+            [pair for outer in body.values() for pair in as_object(outer).items()],
+            self.nouns.entity_of(name),
+        )
+        is_asked = len({*self.nouns.asked.get(entity, ())}) > 1 or len(self.nouns.entered.get(entity, ())) > 2
         are_lists = all(isinstance(value, list) for _, value in inner)
         are_plain = all(not isinstance(value, dict | list) and self._is_key(key) for key, value in inner)
         are_rows = all(isinstance(value, dict) for _, value in inner) and are_alike(
             [as_object(row) for _, row in inner]
         )
-        return len(asked) > 1 and bool(inner) and (are_lists or are_plain or are_rows)
+        return is_asked and bool(inner) and (are_lists or are_plain or are_rows)
 
     def _is_key(self, text: str) -> bool:
         """Whether a text names a record, not a field of one."""
@@ -254,7 +280,8 @@ class _Reader:
         asked = {*self.nouns.asked.get(entity, ()), *self.nouns.asked.get(f"{entity}_{members}", ())}
         beside = (names - own for names in self.nouns.entered.values() if names & own)
         others = (singular(next(iter(names))) for names in beside if len(names) == 1)
-        return members or next(others, "member") if asked and asked <= own else None
+        is_listed = bool(asked) or self.nouns.includes(name)
+        return members or next(others, "member") if is_listed and asked <= own else None
 
     def merge_details(self) -> None:
         """Give names the fields that the state has elsewhere: `species: [fox]` beside `species_info: {fox: ...}`."""

@@ -11,6 +11,7 @@ from typing import cast
 
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import ParsedName, Words, noun_spans
+from mcp_sim.plans.infer.verbs import STRONG
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
@@ -38,6 +39,8 @@ _FIRST_ROWS, _MOST_VALUES = 20, 20_000  # of a list, and of a state, that are se
 MOST_NAMES = 200
 """The most keys of an object that are compared with the nouns of tools. An object with more keys is a table, whose
 keys are not entities."""
+_CHANGES = terms("arguments.change", "arguments.amount")
+_SETTERS = terms("verbs.setting", "verbs.replacing")
 _DEPTH = 4
 """How many levels of wrappers have names of parts. Below them are the contents of records."""
 ENDINGS = (*ordered("fields.key_ending"), "name")
@@ -52,7 +55,8 @@ class Nouns:
     """Nouns that tools mention: `names` of entities, their arguments, and those arguments that are integers.
 
     `lookups` are the arguments by which tools get or delete one record, by its noun: `symbol` of a stock. `asked` are
-    the arguments that tools which read records of a noun require, `entered` those that tools which add to them require.
+    the arguments that tools which read records of a noun require, `entered` those that tools which add to them require,
+    `replaced` those of the tools among these that set values.
     `shapes` are the properties of the objects in results, `members` the nouns of what tools list of another one, add to
     it or remove from it, `described` the nouns of tools that mention a part of the state in their descriptions.
     """
@@ -64,6 +68,7 @@ class Nouns:
     asked: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "list[str]"])
     shapes: frozenset[frozenset[str]] = frozenset()
     entered: Mapping[str, frozenset[str]] = field(default_factory=dict[str, "frozenset[str]"])
+    replaced: Mapping[str, frozenset[str]] = field(default_factory=dict[str, "frozenset[str]"])
     members: Mapping[str, str] = field(default_factory=dict[str, str])
     described: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -127,7 +132,13 @@ def collect_nouns(
     described = _described(parsed_names, tools, {"_".join(part) for part in parts})
     members = dict(pair for parsed in parsed_names.values() for pair in _members(parsed))
     lookups, asked, entered = dict(_lookups(schemas)), _asked(schemas), _entered(schemas)
-    return Nouns(known, arguments, numbers, lookups, asked, shapes, entered, members, described)
+    replaced = _entered((parsed, schema) for parsed, schema in schemas if _replaces(parsed))
+    return Nouns(known, arguments, numbers, lookups, asked, shapes, entered, replaced, members, described)
+
+
+def _replaces(parsed: ParsedName) -> bool:
+    """Whether what a tool takes becomes the value of its noun: not so the hours of `complete_shift(id, hours)`."""
+    return parsed.verb == "create" or parsed.word in _SETTERS or STRONG.get(parsed.word) == "update"
 
 
 def _entered(tools: Iterable[tuple[ParsedName, Record]]) -> dict[str, frozenset[str]]:
@@ -268,6 +279,8 @@ def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Reco
     if not records:
         return Entity(entity), []
     named = _outer_key_name(nouns, entity, fields) if own_keys else None
+    if own_keys and named is None and [main_type(field.schema) for field in fields.values()] == ["array"]:
+        named = NAME  # a list needs the name that it is under
     keys = outer_keys(own_keys, are_numbers=named in nouns.numbers)
     if len({*own_keys}) == len(own_keys) > 0:
         return with_outer_keys(Entity(entity, fields=fields), named, keys, records)
@@ -278,9 +291,10 @@ def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Reco
 
 def _plain_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Record]]:
     """Return the entity of names, or of values under names."""
-    named = (_outer_key_name(nouns, entity, {}) if rows.keyed or not rows.levels else None) or NAME
-    names: list[Json] = [*rows.own_keys] if rows.keyed else [body[NAME] for body in rows.bodies]
     values = [body[rows.plain] for body in rows.bodies]
+    usual = _outer_key_name(nouns, entity, {}) if rows.keyed or not rows.levels else None
+    named = _entered_key(nouns, entity, rows, values) or usual or NAME
+    names: list[Json] = [*rows.own_keys] if rows.keyed else [body[NAME] for body in rows.bodies]
     records: list[Record] = [{named: at} for at in outer_keys(names, are_numbers=named in nouns.numbers)]
     kind = int if named in nouns.numbers else str
     if rows.keyed and _are_ids(values, kind) and not _are_ids(names, str) and last_word(named) in ENDINGS[:-1]:
@@ -304,9 +318,10 @@ def _are_ids(values: Sequence[Json], kind: type[str | int]) -> bool:
 def _value_name(nouns: Nouns, entity: str, key: str, values: Sequence[Json]) -> str:
     """Return the field of the values under names: `price` of a symbol, the `name` of an id, else `value`.
 
-    Results that show the name and one thing besides name it.
+    Results that show the name and one thing besides name it, and so do tools that set the one by the other.
     """
     shown = {name for shape in nouns.shapes if len(shape) == 2 and key in shape for name in shape - {key}}
+    shown = shown or _entered_values(nouns, entity, key)
     if len(shown) == 1:
         return shown.pop()
     word = last_word(entity)
@@ -314,6 +329,27 @@ def _value_name(nouns: Nouns, entity: str, key: str, values: Sequence[Json]) -> 
         return word
     are_names = key != NAME and last_word(key) != NAME and all(isinstance(value, str) for value in values)
     return NAME if are_names else VALUE
+
+
+def _entered_key(nouns: Nouns, entity: str, rows: Rows, values: Sequence[Json]) -> str | None:
+    """Return the argument with the keys of numbers that have parents: `course` of `record_mark(pupil, course, mark)`.
+
+    The parents are what `get_marks(pupil)` asks by.
+    """
+    taken, are_numbers = nouns.entered.get(entity, frozenset[str]()), all(map(_is_number, values))
+    keys = taken - {*nouns.asked.get(entity, ())} - nouns.numbers if len(taken) == rows.levels + 2 else taken
+    return next(iter(keys)) if rows.levels and are_numbers and len(keys) == 1 else None
+
+
+def _entered_values(nouns: Nouns, entity: str, key: str) -> set[str]:
+    """Return the arguments with values under names: `on` of `set_light_state(name, on)`."""
+    writes = [names for noun, names in nouns.replaced.items() if noun == entity or noun.startswith(f"{entity}_")]
+    values = [names - {key, *nouns.asked.get(entity, ())} for names in writes if key in names]
+    return {name for names in values if len(names) == 1 for name in names} - _CHANGES
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def outer_keys(keys: Sequence[Json], *, are_numbers: bool) -> list[Json]:

@@ -282,3 +282,52 @@ async def test_a_value_of_another_type_does_not_replace_a_given_one(tmp_path: Pa
         assert (await world.call("set_motto", {"lines": ["down"]})).ok
         assert world.ledger.steps[-1]["guessed"]
         assert value(await world.call("get_motto")) == "up"
+
+
+@in_all_wrappers
+@of_all_nouns
+@pytest.mark.parametrize("with_ids", [True, False])
+async def test_rows_in_a_map_of_their_parents_are_records_beside_them(
+    tmp_path: Path, outer: str, inner: str, place: str, with_ids: bool
+) -> None:
+    rows: Json = {"North": [{"weight": 31, "sealed": True}, {"weight": 47, "sealed": False}], "South": []}
+    if with_ids:
+        rows["North"] = [{f"{inner}_id": f"x-{row['weight']}", **row} for row in rows["North"]]
+    tools = [tool(f"list_{several(outer)}"), tool(f"get_{outer}_{several(inner)}", outer)]
+    tools += [tool(f"get_{inner}", f"{inner}_id")] if with_ids else []
+    state = wrapped(place, {several(outer): rows})
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert value(await world.call(f"list_{several(outer)}")) == ["North", "South"]
+        shown = [value(await world.call(f"get_{outer}_{several(inner)}", {outer: name})) for name in rows]
+        assert shown == [[{**row, outer: name} for row in held] for name, held in rows.items()]
+        if with_ids:
+            assert value(await world.call(f"get_{inner}", {f"{inner}_id": "x-47"})) == shown[0][1]
+
+
+@in_all_wrappers
+async def test_lists_under_names_are_shown_with_the_names(tmp_path: Path, place: str) -> None:
+    state = wrapped(place, {"scenes": {"Dinner": ["l1", "l2"], "Night": []}, "lamps": [{"id": "l1"}, {"id": "l2"}]})
+    async with service(tmp_path, state, tool("list_scenes"), tool("list_lamps")) as sim, sim.open() as world:
+        rows = value(await world.call("list_scenes"))
+        assert [[*row.values()] for row in rows] == [["Dinner", ["l1", "l2"]], ["Night", []]]
+
+
+@in_all_wrappers
+@pytest.mark.parametrize(
+    ("name", "about"),
+    [
+        ("whoami", "Profile of the tenant."),
+        ("about_me", "Details of the tenant"),
+        ("me", "The account of the tenant"),
+        ("tenant_contact", "Returns how to reach somebody"),
+        ("tenant_card", ""),
+    ],
+)
+async def test_an_object_is_shown_by_the_tool_that_is_said_to(
+    tmp_path: Path, name: str, about: str, place: str
+) -> None:
+    tenant: Json = {"full_name": "Ada", "since": "2021-03-01", "address": {"street": "Elm 4"}}
+    tools = [{**tool(name), "description": about}, tool("list_bills")]
+    state = wrapped(place, {"tenant": tenant, "bills": [{"bill_id": "b1", "sum": 5}]})
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert value(await world.call(name)) == tenant

@@ -1,4 +1,4 @@
-"""Tools whose result is one value, or a list of them, show it from the given record that their argument names."""
+"""Tools whose result is one value, or a list of them, show it from the given record that they mean."""
 
 from __future__ import annotations
 
@@ -59,3 +59,46 @@ async def test_a_list_of_plain_values_is_that_of_the_record(tmp_path: Path, fiel
     async with service(tmp_path, state, *tools) as sim, sim.open() as world:
         answers = [value(await world.call(name, {key: dish})) for dish in dishes]
         assert answers == [{"result": ["a1", "a2"]}, {"result": []}]
+
+
+@pytest.mark.parametrize("field", ["tempo", "key_signature", "loud"])
+async def test_a_value_of_a_singleton_is_all_that_a_plain_result_shows(tmp_path: Path, field: str) -> None:
+    metronome: Json = {"tempo": 96, "key_signature": "D minor", "loud": False}
+    schema = {"tempo": NUMBER, "key_signature": STRING, "loud": FLAG}[field]
+    tools = [showing(schema, f"get_metronome_{field}"), tool("get_metronome")]
+    async with service(tmp_path, {"metronome": metronome}, *tools) as sim, sim.open() as world:
+        assert value(await world.call(f"get_metronome_{field}")) == {"result": metronome[field]}
+        assert value(await world.call("get_metronome")) == metronome
+
+
+@pytest.mark.parametrize("named", [{}, {"description": "Turn a lamp on or off"}])
+@pytest.mark.parametrize(
+    ("setter", "argument", "schema", "new"),
+    [("set_lamp", "lit", FLAG, True), ("set_lamp_state", "on", FLAG, True), ("update_lamp", "level", NUMBER, 7)],
+)
+async def test_values_under_names_are_what_their_tool_sets(
+    tmp_path: Path, named: Json, setter: str, argument: str, schema: Json, new: Json
+) -> None:
+    lamps: Json = dict.fromkeys(("hall", "attic"), False if schema is FLAG else 3)
+    setting = {**tool(setter, "name", argument, **{argument: schema}), **named}
+    tools = [tool("list_lamps"), tool("get_lamp", "name"), setting]
+    async with service(tmp_path, {"lamps": lamps}, *tools) as sim, sim.open() as world:
+        assert value(await world.call("get_lamp", {"name": "attic"})) == {"name": "attic", argument: lamps["attic"]}
+        await world.call(setter, {"name": "attic", argument: new})
+        rows = [{"name": "hall", argument: lamps["hall"]}, {"name": "attic", argument: new}]
+        assert value(await world.call("list_lamps")) == rows
+
+
+@pytest.mark.parametrize("verb", ["record", "set"])
+async def test_values_by_two_names_are_listed_by_the_first(tmp_path: Path, verb: str) -> None:
+    marks: Json = {"p1": {"CHEM1": 7.5, "LATIN": 9}, "p2": {"LATIN": 6}}
+    pupils = [{"pupil_id": "p1", "mark": 3}, {"pupil_id": "p2", "mark": 4}]
+    writing = tool(f"{verb}_mark", "pupil_id", "course", "score", score=NUMBER)
+    tools = [tool("get_marks", "pupil_id"), writing, tool("list_pupils", mark={"type": "integer"})]
+    async with service(tmp_path, {"pupils": pupils, "marks": marks}, *tools) as sim, sim.open() as world:
+        shown = [value(await world.call("get_marks", {"pupil_id": pupil})) for pupil in marks]
+        expected = [
+            [{"pupil_id": pupil, "course": course, "score": score} for course, score in held.items()]
+            for pupil, held in marks.items()
+        ]
+        assert shown == expected
