@@ -27,7 +27,7 @@ _EXACT_ENDINGS = ordered("fields.exact_ending")
 _DAYS = terms("arguments.day")
 _FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
 _STATES, _STATES_AFTER = terms("fields.state"), [frozenset(states) for states in groups("states.after").values()]
-PARTIAL = re.compile(r"\b(fuzz(?:y|ily)|partial(?:ly)?|substring|part of)\b", re.IGNORECASE)
+PARTIAL = re.compile(r"\b(fuzz(?:y|ily)|partial(?:ly)?|substring|part of|contain(?:s|ing))\b", re.IGNORECASE)
 _TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
 NAMED = Basis("inferred", 0.9, ("arguments are named like fields",))
 ANY_VALUES = terms("arguments.any")
@@ -85,7 +85,7 @@ def _equal_filter(argument: str, schema: Record, known: KnownFields, *, partiall
 def _named_filter(field: Field, schema: Record, *, partially: bool) -> FoundFilter:
     many = main_type(schema) == "array"
     is_said = PARTIAL.search(str(schema.get("description", ""))) is not None
-    is_part = is_said or (partially and _is_loose(field))
+    is_part = is_said or (partially and is_loose(field))
     holds = main_type(field.schema) == "array" or (is_part and not many)
     return FoundFilter(Filter(field.name, "contains" if holds else "in" if many else "equals"), NAMED)
 
@@ -99,7 +99,7 @@ def _day_filter(argument: str, schema: Record, known: KnownFields) -> FoundFilte
     return _found(field, "contains", f"'{argument}' is a day, and '{field.name}' a time")
 
 
-def _is_loose(field: Field) -> bool:
+def is_loose(field: Field) -> bool:
     """Whether a part of the value is enough for a match."""
     is_text = main_type(field.schema) == "string" and not field.schema.keys() & {"enum", "const", "format"}
     return is_text and not snake(field.name).endswith(_EXACT_ENDINGS)

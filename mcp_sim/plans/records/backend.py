@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from mcp_sim.plans.infer.envelopes import record_schema
-from mcp_sim.plans.infer.filters import is_presentation
+from mcp_sim.plans.infer.filters import is_loose, is_presentation
 from mcp_sim.plans.records.arguments import argument, with_whole_numbers
 from mcp_sim.plans.records.creation import Creation
-from mcp_sim.plans.records.doubts import doubts_name, doubts_noter, doubts_test, is_unsure_write
+from mcp_sim.plans.records.doubts import doubting_new_fields, doubts_name, doubts_noter, doubts_test, is_unsure_write
 from mcp_sim.plans.records.effects import Facts, Render, WriteMany, batch
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
 from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_record, parts_of
@@ -28,7 +28,7 @@ from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import last_word, words
 from mcp_sim.types.lexicon.terms import terms
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.plans import DECLARED, Plan
 from mcp_sim.types.result_schemas import result_schema, text_place
 
 Show: TypeAlias = Callable[[Facts], Transition]
@@ -129,7 +129,7 @@ def _unread_arguments(tool: Tool, plan: Plan) -> frozenset[str]:
 
 def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer of a tool that creates, updates or deletes records."""
-    write, note = _WRITES[plan.verb](tool, plan, domain), doubts_noter(plan)
+    write, note = doubting_new_fields(_WRITES[plan.verb](tool, plan, domain), plan, domain), doubts_noter(plan)
     doubts, is_unsure = doubts_name(plan.entity or ""), is_unsure_write(plan)
     if plan.each is not None:
         return _changing_many(tool, batch(tool, plan, write, note), show, partly=reports_failures(tool, plan, domain))
@@ -267,14 +267,31 @@ def _selector_inside(tool: Tool, plan: Plan, domain: Domain, entity: Entity, pla
 
 
 def _listing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
-    select = _selector(tool, plan, domain)
+    select, select_loosely = (_selector(tool, variant, domain) for variant in (plan, _loosened(plan, domain)))
     orphaned = parent_check(tool, plan, domain)
+    is_search = plan.verb == "search" and plan.basis.get("filters", DECLARED).source != "declared"
+
+    def finds_any(turn: Turn) -> bool:
+        page = select_loosely(turn)
+        return isinstance(page, Page) and bool(page.rows)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         page = orphaned(turn) or select(turn)
-        return Transition(page) if isinstance(page, Observation) else show(Facts(turn, turn.view, page=page))
+        if isinstance(page, Observation):
+            return Transition(page)
+        shown = show(Facts(turn, turn.view, page=page))
+        return replace(shown, guessed=True) if is_search and not page.rows and finds_any(turn) else shown
 
     return answer
+
+
+def _loosened(plan: Plan, domain: Domain) -> Plan:
+    """Return the plan with filters by texts that match partially, as servers may do where nothing says so."""
+    entity = domain.entities[plan.entity or ""]
+    fields = {path: entity.fields[rule.field] for path, rule in plan.filters.items() if rule.field in entity.fields}
+    texts = {path for path, field in fields.items() if plan.filters[path].op == "equals" and is_loose(field)}
+    loose = {path: replace(rule, op="contains") if path in texts else rule for path, rule in plan.filters.items()}
+    return replace(plan, filters=loose)
 
 
 _ANSWERS = {**dict.fromkeys(_WRITES, _changing), **dict.fromkeys(("list", "search"), _listing), "get": _getting}

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
+from mcp_sim.plans.infer.envelopes import record_schema
 from mcp_sim.plans.records.arguments import argument
-from mcp_sim.plans.records.effects import ANY_FIELD, Effect, Note
-from mcp_sim.types import Key, Turn
+from mcp_sim.plans.records.effects import ANY_FIELD, Effect, Note, Write
+from mcp_sim.types import Key, Observation, Turn
 from mcp_sim.types.conditions import ABSENT
+from mcp_sim.types.domain import Domain
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.kinds import Invent
 from mcp_sim.types.plans import Plan
+
+_READS = frozenset({"get", "list", "search"})
 
 EVERY_RECORD = "*"
 """Instead of a key: a call may have changed any record of an entity."""
@@ -48,6 +56,33 @@ def doubts_noter(plan: Plan) -> Note:
 def add_doubts(turn: Turn, entity: str, key: Key, fields: AbstractSet[str]) -> None:
     """Note that a call may have changed fields of a record, or of `EVERY_RECORD`."""
     _set_doubts(turn, entity, key, _doubts(turn, entity, key) | fields)
+
+
+def doubting_new_fields(write: Write, plan: Plan, domain: Domain) -> Write:
+    """Return a write that is in doubt if it sets only fields that its record lacked, and that no other tool knows.
+
+    The server may mean another field: `move_box(to_room)` beside a record with `room_id`.
+    """
+    entity, written = plan.entity or "", {_head(name) for name in (*plan.sets.values(), *plan.fixed)}
+    others = [other for other in domain.variants if other.entity == entity and other.tool != plan.tool]
+    known = {_head(name) for other in others if other.verb == "create" for name in other.sets.values()}
+    for read in (other for other in others if other.verb in _READS):
+        known |= properties(record_schema(read.envelope, expanded(domain.tools[read.tool].output_schema or {}))).keys()
+    is_sure = entity in domain.declared or "declared" in {basis.source for basis in plan.basis.values()}
+    if plan.verb != "update" or not written or is_sure or not written.isdisjoint(known):
+        return write
+
+    def noted(turn: Turn, invent: Invent) -> Effect | Observation:
+        effect = write(turn, invent)
+        if isinstance(effect, Observation) or not written.isdisjoint(turn.view.get(entity, effect.key) or {}):
+            return effect
+        return replace(effect, doubts=effect.doubts | {ANY_FIELD})
+
+    return noted
+
+
+def _head(path: str) -> str:
+    return path.partition(".")[0]
 
 
 def is_any_doubtful(turn: Turn, entity: str) -> bool:

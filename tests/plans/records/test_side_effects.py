@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, simulator, tool
+from support.matched_tools import TEXT, answered, simulator, tool
 
 from mcp_sim.world.world import World
 
@@ -135,3 +135,55 @@ async def test_a_declared_plan_is_taken_to_be_complete(tmp_path: Path) -> None:
     async with simulator(tmp_path, tools, state=goods("lamp"), spec=declared).open() as world:
         assert not await is_guessed(world, "create_order", buyer="Bo", lamp_id="AA")
         assert not await is_guessed(world, "get_lamp", lamp_id="AA")
+
+
+@pytest.mark.parametrize("typed", [True, False])
+@pytest.mark.parametrize(("act", "field"), [("move", "place"), ("assess", "verdict"), ("set", "tier")])
+async def test_an_update_of_a_field_that_no_record_has_and_no_other_tool_knows_is_a_guess(
+    act: str, field: str, typed: bool, tmp_path: Path
+) -> None:
+    tools = stocked("lamp", "create_order", "Create an order.", typed=typed)
+    result = thing(id=TEXT, **{field: TEXT}) if typed else None
+    title = tool("rename_lamp", "Rename a lamp.", lamp_id=TEXT, title=TEXT)
+    new: Json = {field: TEXT}
+    tools += [tool(f"{act}_lamp_{field}", f"Set the {field} of a lamp.", output=result, lamp_id=TEXT, **new), title]
+    async with simulator(tmp_path, tools, state=goods("lamp")).open() as world:
+        assert not await is_guessed(world, "rename_lamp", lamp_id="AA", title="Arc")
+        assert not await is_guessed(world, "get_lamp", lamp_id="AA")
+        assert await is_guessed(world, f"{act}_lamp_{field}", lamp_id="AA", **{field: "upstairs"})
+        assert await is_guessed(world, "get_lamp", lamp_id="AA")
+        assert not await is_guessed(world, "get_lamp", lamp_id="BB")
+
+
+async def test_an_update_of_a_field_that_a_read_declares_or_a_create_takes_is_no_guess(tmp_path: Path) -> None:
+    row = {"type": "object", "properties": {"id": TEXT, "title": TEXT, "place": TEXT}, "required": ["id"]}
+    tools = [
+        tool("get_lamp", "Get a lamp.", output=row, lamp_id=TEXT),
+        tool("create_lamp", "Create a lamp.", needed="title", title=TEXT, tier=TEXT),
+        tool("set_lamp_place", "Set the place of a lamp.", lamp_id=TEXT, place=TEXT),
+        tool("set_lamp_tier", "Set the tier of a lamp.", lamp_id=TEXT, tier=TEXT),
+    ]
+    async with simulator(tmp_path, tools, state={"lamps": [{"id": "AA", "title": "Arc"}]}).open() as world:
+        assert not await is_guessed(world, "set_lamp_place", lamp_id="AA", place="upstairs")
+        assert not await is_guessed(world, "set_lamp_tier", lamp_id="AA", tier="low")
+
+
+@pytest.mark.parametrize(
+    ("noun", "about", "asked", "count", "guessed"),
+    [
+        ("lamp", "Find lamps by title.", "lantern", 0, False),
+        ("boat", "Find boats by title.", "arc", 0, True),
+        ("boat", "Find boats by title.", "Arc lamp", 1, False),
+        ("bed", "Find beds whose title contains the text.", "arc", 1, False),
+        ("bed", "Find beds with titles containing a text.", "lantern", 0, False),
+    ],
+)
+async def test_a_search_that_finds_nothing_is_a_guess_where_part_of_a_text_would_match(
+    noun: str, about: str, asked: str, count: int, guessed: bool, tmp_path: Path
+) -> None:
+    rows = rows_of(f"{noun}s", thing(id=TEXT, title=TEXT))
+    tools = [tool(f"find_{noun}s", about, output=rows, title=TEXT)]
+    state = {f"{noun}s": [{"id": "AA", "title": "Arc lamp"}, {"id": "BB", "title": "Bow"}]}
+    async with simulator(tmp_path, tools, state=state).open() as world:
+        assert len((await answered(world, f"find_{noun}s", title=asked))[f"{noun}s"]) == count
+        assert world.ledger.steps[-1]["guessed"] is guessed
