@@ -14,9 +14,10 @@ from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.uniqueness import with_number
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.types import Key, View
+from mcp_sim.types import Key, Record, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.draws import Draws
+from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
 
 _NUMBERED = re.compile(r"(.*?)(\d{1,18})(\D{0,2})", re.DOTALL)
@@ -37,19 +38,29 @@ MAX_TRIES = 50
 up."""
 
 MAX_NUMBERED = 1000  # bounds the search where a schema accepts none of them
+_EXAMPLES = 8  # a letter of 36 that the schema forbids is among so many keys of ten letters
 _DRAWN_AGAIN = 8  # by then almost all keys are taken
 
-KeyMaker: TypeAlias = Callable[[int, Chance], Key]
+Draw: TypeAlias = Callable[[int, Chance], Key]
 """Returns the key of the index-th record (from 0): numbered, or drawn."""
 
 
+@frozen
+class KeyMaker:
+    """What makes the keys of an entity: a function, and the example that they follow, if any."""
+
+    draw: Draw
+    like: Key | None
+
+
 def key_maker(entity: Entity) -> KeyMaker:
-    """Return the function that makes the keys of an entity."""
-    like, schema = _example(entity), entity.schema_of(entity.key)
-    if isinstance(like, int):
-        return lambda index, _chance: like + index
-    if isinstance(like, str):
-        return _random(like) if _is_random(like) else _numbered(like)
+    """Return what makes the keys of an entity."""
+    schema = entity.schema_of(entity.key)
+    like = None if entity.key_like is None else _valid_example(entity.key_like, schema)
+    return KeyMaker(_draw_by_schema(entity, schema) if like is None else _draw_like(like), like)
+
+
+def _draw_by_schema(entity: Entity, schema: Record) -> Draw:
     if main_type(schema) in {"integer", "number"}:
         return lambda index, _chance: index + 1
     make = value_maker(entity.name, entity.key, schema)
@@ -63,7 +74,7 @@ def key_maker(entity: Entity) -> KeyMaker:
 
 def next_key(entity: Entity, keys: KeyMaker, view: View, draws: Draws) -> Key:
     """Return the key of a new record."""
-    like = _example(entity)
+    like = keys.like
     last = view.last_key(entity.name)
     if str(last).isdecimal() and str(like).isdecimal() and int(str(like)) > int(str(last)):
         last = like  # a counter may be ahead of the rows
@@ -72,12 +83,12 @@ def next_key(entity: Entity, keys: KeyMaker, view: View, draws: Draws) -> Key:
         return following_key
     chance = Chance(draws.key + entity.name.encode())
     index = view.count(entity.name)
-    key = following_key if following_key is not None else keys(index, chance)
+    key = following_key if following_key is not None else keys.draw(index, chance)
     tries = 0
     while is_used(view, entity.name, key):
         index, tries = index + 1, tries + 1
         following_key = _after(key, like)
-        key = following_key if following_key is not None else keys(index, chance)
+        key = following_key if following_key is not None else keys.draw(index, chance)
         if tries > MAX_TRIES and following_key is None:
             return _new_by_number(key if last is None else last, entity, view)
     return key
@@ -112,25 +123,25 @@ def is_used(view: View, entity: str, key: Key) -> bool:
 
 def initial_keys(entity: Entity, wanted: int, given: Container[Key], seed: int) -> list[Key]:
     """Return the keys of generated records, none of them among the given ones; fewer than `wanted` if not possible."""
-    keys, like = key_maker(entity), _example(entity)
-    if isinstance(like, int) or (isinstance(like, str) and not _is_random(like)):
+    keys = key_maker(entity)
+    if isinstance(keys.like, int) or (isinstance(keys.like, str) and not _is_random(keys.like)):
         unasked = Chance(b"")
-        free = (key for index in count() if (key := keys(index, unasked)) not in given)
+        free = (key for index in count() if (key := keys.draw(index, unasked)) not in given)
         return [*islice(free, wanted)]
-    return [*_drawn_keys(entity, keys, wanted, given, seed)]
+    return [*_drawn_keys(entity, keys.draw, wanted, given, seed)]
 
 
-def _drawn_keys(entity: Entity, keys: KeyMaker, wanted: int, given: Container[Key], seed: int) -> dict[Key, None]:
+def _drawn_keys(entity: Entity, draw: Draw, wanted: int, given: Container[Key], seed: int) -> dict[Key, None]:
     """Draw distinct keys. One that is drawn again and again gets a number."""
     drawn_keys, allows, numbers = dict[Key, None](), validity_test(entity.schema_of(entity.key)), dict[str, int]()
     for index in count():
         if len(drawn_keys) >= wanted or index > MAX_TRIES + 2 * len(drawn_keys):
             break
         chance = chance_of(seed, entity.name, index, "key")
-        key = keys(index, chance)
+        key = draw(index, chance)
         for _ in range(_DRAWN_AGAIN):
             if key in given or key in drawn_keys:
-                key = keys(index, chance)
+                key = draw(index, chance)
         if isinstance(key, str) and (key in given or key in drawn_keys):
             numbers[key] = numbers.get(key, 1) + 1
             key = with_number(key, numbers[key], allows)
@@ -139,15 +150,26 @@ def _drawn_keys(entity: Entity, keys: KeyMaker, wanted: int, given: Container[Ke
     return drawn_keys
 
 
-def _example(entity: Entity) -> Key | None:
-    """Return the example of a key, unless the schema does not allow what follows it: `bank_a-1` after `bank_a`."""
-    like = entity.key_like
-    if not isinstance(like, str) or _is_random(like) or _NUMBERED.fullmatch(like) is not None:
-        return like
-    return like if validity_test(entity.schema_of(entity.key))(f"{like}-1") else None
+def _valid_example(like: Key, schema: Record) -> Key | None:
+    """Return an example in the type of the key's schema, None if the schema does not allow the keys that follow it.
+
+    A ULID has no letter I, and `bank_a-1` may not follow `bank_a`.
+    """
+    if main_type(schema) == "string":
+        like = str(like)
+    elif main_type(schema) == "integer" and str(like).isdecimal():
+        like = int(like)
+    draw, allows = _draw_like(like), validity_test(schema)
+    return like if all(allows(draw(index, Chance(b"%d" % index))) for index in range(_EXAMPLES)) else None
 
 
-def _numbered(like: str) -> KeyMaker:
+def _draw_like(like: Key) -> Draw:
+    if isinstance(like, int):
+        return lambda index, _chance: like + index
+    return _random(like) if _is_random(like) else _numbered(like)
+
+
+def _numbered(like: str) -> Draw:
     match = _NUMBERED.fullmatch(like)
     if match is None:
         return lambda index, _chance: f"{like}-{index + 1}"
@@ -156,7 +178,7 @@ def _numbered(like: str) -> KeyMaker:
     return lambda index, _chance: f"{prefix}{first + index:0{width}d}{suffix}"
 
 
-def _random(like: str) -> KeyMaker:
+def _random(like: str) -> Draw:
     """Return a maker of random keys (UUIDs, hashes, tokens) in the format of an example."""
     match = None if _UUID.fullmatch(like) or _HEX.fullmatch(like) else _mixed(like)
     hexadecimal = "0123456789ABCDEF" if like.isupper() else "0123456789abcdef"

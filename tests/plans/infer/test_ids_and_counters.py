@@ -112,3 +112,32 @@ async def test_what_the_state_says_of_the_only_document_is_shown(noun: str, part
     async with simulator(tmp_path, tools, state).open() as world:
         shown = str(await answered(world, f"get_{noun}_info"))
         assert all(value in shown for value in ("ebbe", "Runa"))
+
+
+@pytest.mark.parametrize(
+    ("like", "schema"),
+    [
+        ("01G65Z755AFWAKHE12NY0CQ9FH", {"type": "string", "pattern": "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"}),
+        ("QA98", {"type": "string", "pattern": "^[A-Z]{2}[0-9]{2}$"}),
+        ("bank_a", {"type": "string", "pattern": "^[a-z_]+$"}),
+        ("acct-7", {"type": "string", "format": "uuid"}),
+        (1207, {"type": "string", "minLength": 3}),
+        ("1207", {"type": "integer"}),
+    ],
+)
+async def test_new_ids_follow_an_example_only_as_far_as_their_schema_allows(
+    like: Json, schema: Json, tmp_path: Path
+) -> None:
+    """The result would show another, valid id, under which no tool knows the record."""
+    shown = thing(id={**schema, "examples": [like]}, label=TEXT)
+    tools = [
+        tool("list_parcels", output=rows("parcels", shown)),
+        tool("create_parcel", label=TEXT, output=shown),
+        tool("get_parcel", parcel_id=schema, output=shown),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        known = (await answered(world, "list_parcels"))["parcels"]
+        new = [await answered(world, "create_parcel", label=f"Graz {number}") for number in range(4)]
+        assert len({record["id"] for record in (*known, *new)}) == len(known) + 4
+        for record in (*known, *new):
+            assert await answered(world, "get_parcel", parcel_id=record["id"]) == record
