@@ -50,6 +50,7 @@ _NOISE = terms("phrases.facts", "phrases.records", "phrases.lists")
 _RECORDS = _NOISE & terms("results.rows") - _LISTS
 _ENTERING, _IMPLIED_NOUNS = table("verbs.entering"), table("verbs.implied_nouns")
 _ONE_WORD = table("verbs.one_word")
+_VERSION = re.compile(r"(?:(?:^|[^A-Za-z0-9])v|(?<=[a-z])V)\d+(?:[._]\d+)*(?![A-Za-z0-9])")
 _CLAUSE_END = re.compile(r"[^\w\s'-]|\n")
 _TWO_VERBS = re.compile(r"(\w+)(?:/| or )(\w+)\b")
 _REPLACES = terms("arguments.write_mode.replace")
@@ -186,8 +187,12 @@ def parse_names(
 
 
 def last_segment(name: str) -> str:
-    """Return what follows the last separator: `slack.post_message`, `jira/create_issue`, `mcp__jira__create_issue`."""
-    return re.split(r"[./:]|__", name.strip("_./:"))[-1] or name
+    """Return what follows the last separator: `slack.post_message`, `jira/create_issue`, `mcp__jira__create_issue`.
+
+    A version of the API is left out: `get_hubs_v2025.0`, `v1_tasks_get`, `listUsersV2`.
+    """
+    bare = _VERSION.sub("", name).strip("_./:-")
+    return re.split(r"[./:]|__", bare)[-1] or name
 
 
 def _translate(bare: Mapping[str, Words]) -> dict[str, Words]:

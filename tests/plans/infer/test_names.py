@@ -96,3 +96,18 @@ def test_lists_that_tools_create_or_have_several_of_are_records(reading: str, no
 def test_a_list_of_what_other_tools_create_is_no_record() -> None:
     tools = [tool("create_price", {"name": STRING}, "name"), tool("get_price_list", {}), tool("price_list", {})]
     assert {plan.entity for plan in domain(*tools).plans.values()} == {"price"}
+
+
+@pytest.mark.parametrize("form", ["{}_v2025.0", "v1_{}", "{}V2", "api.v1.{}", "v1/{}"])
+def test_the_version_of_an_api_is_left_out_of_names(form: str) -> None:
+    """`get_docgen_jobs_v2025.0` was about records of the kind `0`."""
+    tools = [
+        tool(form.format("create_job"), {"name": STRING}, "name"),
+        tool(form.format("list_jobs"), {}),
+        tool(form.format("get_job"), {"job_id": STRING}, "job_id"),
+        tool(form.format("list_batches"), {}),
+    ]
+    plans = [*domain(*tools).plans.values()]
+    assert [(plan.verb, plan.entity) for plan in plans] == [
+        ("create", "job"), ("list", "job"), ("get", "job"), ("list", "batch"),
+    ]  # fmt: skip
