@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from mcp_sim.plans.infer.arguments import is_limited, is_paged, last_name
 from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
+from mcp_sim.plans.infer.caller_arguments import caller_arguments, without
 from mcp_sim.plans.infer.entity_evidence import fields_in_noun, holder_of_members, read_entity
 from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
 from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
@@ -140,18 +141,27 @@ def collect_features(
 ) -> list[ToolFeatures]:
     """Return the features of all tools. Lists of given records are rendered without an envelope."""
     shown, texts = {example.tool: example.result for example in reversed(examples)}, _json_texts(tools)
+    given = given or Given()
+    inputs = {id_: expanded(tool.input_schema) for id_, tool in tools.items()}
+    outputs = {
+        id_: _output_of(tool, shown.get(id_, shown.get(tool.name)), is_text=id_ in texts) for id_, tool in tools.items()
+    }
+    entities = {**declared, **given.entities}
+    nouns = {*entities, *("_".join(parsed.noun) for parsed in parsed_names.values())}
+    fields = {name for entity in entities.values() for name in entity.fields}
+    ignored = caller_arguments(inputs.values(), outputs.values(), nouns, fields)
     facts = [
         ToolFacts(
             tool,
             parsed_names[id_],
-            expanded(tool.input_schema),
-            _output_of(tool, shown.get(id_, shown.get(tool.name)), is_text=id_ in texts),
+            without(ignored, inputs[id_]),
+            outputs[id_],
             overrides.get(id_, {}),
             texts.get(id_),
         )
         for id_, tool in tools.items()
     ]
-    server = ServerFacts.of(parsed_names.values(), declared, given or Given(), facts)
+    server = ServerFacts.of(parsed_names.values(), declared, given, facts)
     return _with_compounds_as_one(_with_setters_as_creates([_resolve_effect(fact, server) for fact in facts], declared))
 
 
