@@ -167,7 +167,8 @@ def _notes(verdict: GradedVerdict, *, with_steps: bool) -> str:
     notes = list[str]()
     if with_steps and verdict.steps:
         notes.append(f"step{'' if len(verdict.steps) == 1 else 's'} {', '.join(map(str, verdict.steps))}")
-    for name, holds in (("guessed", verdict.guessed), ("gate", verdict.gate), ("optional", verdict.optional)):
+    is_marked = verdict.guessed and verdict.outcome != "inconclusive"  # then its sentence says so
+    for name, holds in (("guessed", is_marked), ("gate", verdict.gate), ("optional", verdict.optional)):
         if holds:
             notes.append(name)
     return f" ({', '.join(notes)})" if notes else ""

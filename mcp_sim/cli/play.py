@@ -61,7 +61,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit with 2 if a line is not a call or its tool is unknown, 3 after a crash, else 0 or as for --grade."""
+    """Exit with 2 if a line is not a call or its tool is unknown, 3 after a crash, else 0 or as for --grade.
+
+    Raises `UsageError` for options that only a grade heeds.
+    """
+    for option, is_given in (("--strict", args.strict), ("--answer", args.answer is not None)):
+        if is_given and not args.grade:
+            raise UsageError(f"{option} needs --grade")
     logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)  # its log has tracebacks; the crash has the reason
     scenario = with_intensity(load(args.scenario, world_model=args.world_model, trust=args.trust), args.intensity)
     with ExitStack() as stack:

@@ -116,12 +116,17 @@ class Evidence:
 NO_EVIDENCE = Evidence()
 
 
-def is_unclear(step: Step, domain: Domain) -> bool:
-    """Whether it is a guess that a call wrote nothing."""
-    if step.entry != "call" or not step.guessed or step.committed:
+def is_unclear(step: Step, domain: Domain, entities: Collection[str] = ("tables",)) -> bool:
+    """Whether it is a guess that a call wrote nothing, or nothing else of these entities; `tables` for all."""
+    if step.entry != "call" or not step.guessed:
         return False
     plan = domain.plans.get(step.tool)
-    return plan is None or plan.verb not in ("get", "list", "search", "compute")
+    if not step.committed:
+        return plan is None or plan.verb not in ("get", "list", "search", "compute")
+    from mcp_sim.plans.records.side_effects import changes_beside_plan  # noqa: PLC0415 (tools are listed without it)
+
+    others = frozenset[str]() if plan is None else changes_beside_plan(plan, domain).keys()
+    return bool(others) and ("tables" in entities or not others.isdisjoint(entities))
 
 
 _NO_WRITES: HashTrieMap[tuple[str, Key], Evidence] = HashTrieMap()
@@ -135,13 +140,13 @@ class Writes:
     newest: HashTrieMap[tuple[str, Key], Evidence] = _NO_WRITES
     """The newest write of each record that is read."""
     unclear: Evidence = NO_EVIDENCE
-    """Calls that are only guessed to have written nothing."""
+    """Calls that are only guessed to have written nothing else."""
 
     def after(self, step: Step, reads: Collection[str], domain: Domain) -> Writes:
         """Return the writes after one more step. `reads` are the entities that are read, or `tables` for all."""
         writes = self if self.has_calls or step.entry != "call" else replace(self, has_calls=True)
-        if is_unclear(step, domain):
-            return replace(writes, unclear=self.unclear.with_step(step))
+        if is_unclear(step, domain, reads):
+            writes = replace(writes, unclear=self.unclear.with_step(step))
         if not step.committed:
             return writes
         newest, by = self.newest, NO_EVIDENCE.with_step(step)

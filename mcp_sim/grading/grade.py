@@ -32,9 +32,11 @@ def grade_world(
         for entry, verdict in zip(world.scenario.expectations, _verdicts(world, answer), strict=True)
     )
     outcome, because = _outcome(verdicts, world, exercised)
-    on_guesses = _on_guesses(verdicts, outcome)
+    guesses = _deciding_guesses(verdicts, outcome)
+    if guesses and outcome != "inconclusive":  # that the grade is strict is why it is inconclusive
+        because = f"{because}; {_on_guesses(guesses)}"
     reward, explanation, is_guessed = _reward(verdicts, outcome)
-    return Grade(verdicts, outcome, reward, because + on_guesses, explanation, bool(on_guesses), is_guessed)
+    return Grade(verdicts, outcome, reward, because, explanation, bool(guesses), is_guessed)
 
 
 def _verdicts(world: World, answer: str | None) -> Iterator[Verdict]:
@@ -97,24 +99,25 @@ def _outcome(verdicts: Sequence[GradedVerdict], world: World, exercised: Exercis
     faults = [] if exercised == "ignore" else list(active_faults(world.scenario))
     if faults and not world.version.applied:
         return "not exercised", f"no fault was applied ({', '.join(entry.id for entry in faults)})"
-    unsettled = [
-        f"{verdict.id} is {verdict.outcome}" for verdict in counted if verdict.outcome in ("not judged", "inconclusive")
-    ]
-    if unsettled:
-        return "inconclusive", ", ".join(unsettled)
+    unsettled = [f"{verdict.id} is not judged" for verdict in counted if verdict.outcome == "not judged"]
+    guesses = _deciding_guesses(counted, "inconclusive")
+    if unsettled or guesses:
+        return "inconclusive", ", ".join([*unsettled, *([_on_guesses(guesses)] if guesses else [])])
     return "passed", "no expectation failed"
 
 
-def _on_guesses(verdicts: Sequence[GradedVerdict], outcome: GradeOutcome) -> str:
-    """Return the end of the sentence about an outcome that rests on a guess, else "".
+def _deciding_guesses(verdicts: Sequence[GradedVerdict], outcome: GradeOutcome) -> list[str]:
+    """Return the ids of the guessed verdicts that an outcome rests on.
 
     A run passes if all expectations do, and fails if any does: a failure is certain if any of them is.
     """
     deciding = [verdict for verdict in verdicts if verdict.outcome == outcome and not verdict.optional]
     guessed = [verdict.id for verdict in deciding if verdict.guessed]
-    if not guessed or (outcome == "failed" and len(guessed) < len(deciding)):
-        return ""
-    return f"; {', '.join(guessed)} rest{'s' if len(guessed) == 1 else ''} on a guess"
+    return [] if outcome == "failed" and len(guessed) < len(deciding) else guessed
+
+
+def _on_guesses(ids: Sequence[str]) -> str:
+    return f"{', '.join(ids)} rest{'s' if len(ids) == 1 else ''} on a guess"
 
 
 def active_faults(scenario: Scenario) -> Iterator[PerturbationEntry]:

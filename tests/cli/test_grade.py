@@ -142,7 +142,10 @@ def test_the_headline_says_what_is_guessed(runs: Runs, tmp_path: Path, capsys: p
     assert runs.grade()[1].startswith(f"world default: {headline}\n")
     assert main(["show", str(runs.trace)]) == 0
     assert f"\nworld default: {headline}\n" in capsys.readouterr().out
-    assert runs.grade("--strict")[0] == 4
+    code, strict = runs.grade("--strict")
+    guessed = "inconclusive: done rests on a guess. 1 of 2 answers (50 %) is guessed."
+    assert (code, strict.splitlines()[0], strict.count("(guessed)")) == (4, f"world default: {guessed}", 0)
+    assert strict.count("on a guess") == 2  # in the headline and in the verdict
     assert runs.play(ending, guess, base=base, options=["--strict"])[0] == 4
 
 

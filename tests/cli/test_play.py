@@ -120,6 +120,12 @@ def test_no_trace_takes_the_place_of_what_is_read(tmp_path: Path, capsys: Any) -
     assert main(["play", str(scenario), calls, "--trace", str(tmp_path / "trace.jsonl")]) == 0
 
 
+@pytest.mark.parametrize("options", [["--strict"], ["--answer", "done"]])
+def test_an_option_that_only_a_grade_heeds_is_refused_without_one(tmp_path: Path, capsys: Any, options: Any) -> None:
+    assert main(["play", "crm", calls_file(tmp_path), *options]) == 2
+    assert f"{options[0]} needs --grade" in capsys.readouterr().err
+
+
 def test_a_call_that_nothing_can_answer_is_a_crash_line_and_exit_3(tmp_path: Path, capfdbinary: Any) -> None:
     (tmp_path / "kept").mkdir()
     cache = {"dir": str(tmp_path / "kept"), "replay": True}

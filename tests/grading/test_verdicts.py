@@ -483,6 +483,45 @@ async def test_a_verdict_that_rests_on_a_guess_says_so_and_is_inconclusive_if_st
     assert (strict.outcome, strict.verdicts[0].outcome) == ("inconclusive", "inconclusive")
 
 
+@pytest.mark.parametrize(
+    ("about", "guessed"),
+    [
+        ("Reserve a seat.", False),
+        ("Reserve a seat. Returns the seat and its room.", False),
+        ("Reserve a seat. The room of the seat is locked.", True),
+        ("Reserve a seat; takes one from the rooms.", True),
+    ],
+)
+async def test_a_verdict_on_records_that_only_a_description_says_are_changed_rests_on_a_guess(
+    tmp_path: Path, about: str, guessed: bool
+) -> None:
+    def tool(name: str, described: str, *required: str) -> dict[str, Any]:
+        schema = {
+            "type": "object",
+            "properties": {name: {"type": "string"} for name in required},
+            "required": [*required],
+        }
+        return {"name": name, "description": described, "inputSchema": schema}
+
+    tools = [
+        tool("create_seat", about, "room_id", "name"),
+        tool("get_seat", "Get a seat.", "seat_id"),
+        tool("get_room", "Get a room.", "room_id"),
+    ]
+    state = {"rooms": [{"id": "R1", "open": True}], "seats": [{"id": "S1", "room_id": "R1", "name": "Ada"}]}
+    (tmp_path / "spec.yaml").write_text(json.dumps({"mcp_sim": 1, "name": "rooms", "tools": tools}))
+    expected = [
+        {"state": {"entity": "room", "where": {"open": True}, "count": 1}, "id": "open"},
+        {"unchanged": ["room"], "id": "same"},
+    ]
+    scenario = {"mcp_sim": 1, "tools": "./spec.yaml", "world": {"state": state}, "expect": expected}
+    (tmp_path / "scenario.yaml").write_text(json.dumps(scenario), encoding="utf-8")
+    call: Call = ("create_seat", {"room_id": "R1", "name": "Bo"})
+    graded = await grade(Simulator.load(tmp_path / "scenario.yaml"), Run((call,)))
+    assert [(verdict.outcome, verdict.guessed) for verdict in graded.verdicts] == [("passed", guessed)] * 2
+    assert graded.guessed is guessed
+
+
 SURE, UNSURE = "create_note", "frobnicate"
 
 

@@ -62,7 +62,7 @@ class Facts:
     others: HashTrieMap[tuple[str, Key], Record | None] = _NO_RECORDS
     """What others wrote before the agent did; only of entities whose exceptions depend on fields."""
     unclear: Evidence = NO_EVIDENCE
-    """Calls that are only guessed to have written nothing."""
+    """Calls that are only guessed to have written nothing else."""
 
 
 @frozen
@@ -143,7 +143,7 @@ class Unchanged(Expectation):
             return facts
         if not facts.has_calls:
             facts = replace(facts, has_calls=True)
-        if is_unclear(step, scenario.domain):
+        if is_unclear(step, scenario.domain, self.entities or ("tables",)):
             facts = replace(facts, unclear=facts.unclear.with_step(step))
         for change in step.committed:
             facts = self._after(facts, change, step)

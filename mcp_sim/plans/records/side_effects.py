@@ -7,9 +7,10 @@ is unknown: the answer is a guess, and so are later reads of the records that th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import partial
 
 from mcp_sim.plans.infer.keys import GENERAL_KEYS
 from mcp_sim.plans.infer.names import noun_spans
@@ -31,7 +32,7 @@ from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_typ
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import last_word, participle, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import ordered, terms
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.plans import DECLARED, Plan
 from mcp_sim.types.views import find_key
 
 _WRITES = frozenset({"create", "update", "delete"})
@@ -57,14 +58,8 @@ _ARTICLES = terms("phrases.fillers") | {"how", "what", "which", "whether"}
 
 def with_side_effects(answer: Answer, plan: Plan, domain: Domain) -> Answer:
     """Return an answer that marks what its tool may do besides its plan. A declared plan is taken to be complete."""
-    tool, basis = domain.tools[plan.tool], plan.basis.get("verb")
-    is_declared = basis is None or basis.source == "declared"
-    if is_declared or plan.choice is not None or plan.backend not in {"records", "schema_only"}:
-        return answer
-    if not _may_write(tool, plan):
-        return answer
-    touched = _guessed_changes(tool, domain) if plan.guessed else _described_changes(tool, plan, domain)
-    is_conditional = plan.verb in _WRITES and any(map(_is_condition, _sentences(tool)))
+    tool, touched = domain.tools[plan.tool], changes_beside_plan(plan, domain)
+    is_conditional = _is_inferred(plan) and plan.verb in _WRITES and any(map(_is_condition, _sentences(tool)))
     if not touched and not is_conditional:
         return answer
 
@@ -85,6 +80,22 @@ def with_side_effects(answer: Answer, plan: Plan, domain: Domain) -> Answer:
         return replace(transition, guessed=True)
 
     return marked
+
+
+def changes_beside_plan(plan: Plan, domain: Domain) -> Mapping[str, AbstractSet[str]]:
+    """Return the entities, with the fields, whose records a tool may change besides what its plan says."""
+    if not _is_inferred(plan):
+        return {}
+    name, tool = (changes_beside_plan, plan.tool), domain.tools[plan.tool]
+    if name not in domain.kept:
+        changes = _guessed_changes if plan.guessed else partial(_described_changes, plan)
+        domain.kept[name] = changes(tool, domain) if _may_write(tool, plan) else {}
+    return domain.kept[name]
+
+
+def _is_inferred(plan: Plan) -> bool:
+    is_declared = plan.basis.get("verb", DECLARED).source == "declared"
+    return not is_declared and plan.choice is None and plan.backend in {"records", "schema_only"}
 
 
 def _may_write(tool: Tool, plan: Plan) -> bool:
@@ -113,17 +124,15 @@ def _is_condition(sentence: str) -> bool:
 def _effects(tool: Tool) -> Iterator[tuple[str, ...]]:
     """Yield the words of the clauses that say what a tool does besides its first one.
 
-    Imperatives in later sentences are advice.
+    Imperatives in later sentences are advice, and so is what a sentence joins to advice.
     """
-    first, *others = _sentences(tool) or [""]
-    clauses = _CLAUSE_ENDS.split(first)[1:]
-    clauses += [
-        clause for text in others if not is_verb(next(iter(words(text)), "")) for clause in _CLAUSE_ENDS.split(text)
-    ]
-    for clause in clauses:
-        text = words(clause)
-        if _NO_EFFECT.isdisjoint(text) and not _CONDITION.search(clause):
-            yield text
+    for place, sentence in enumerate(_sentences(tool)):
+        clauses = [words(clause) for clause in _CLAUSE_ENDS.split(sentence)]
+        is_advice = bool(place and clauses[0] and is_verb(clauses[0][0])) or _CONDITION.search(sentence) is not None
+        for text in clauses:
+            is_advice = is_advice or not _NO_EFFECT.isdisjoint(text)
+            if not is_advice and (place or text is not clauses[0]):
+                yield text
 
 
 def _guessed_changes(tool: Tool, domain: Domain) -> dict[str, AbstractSet[str]]:
@@ -146,7 +155,7 @@ def _properties(schema: Record, levels: int = 3) -> Iterator[str]:
             yield from _properties(items(part), levels - 1)
 
 
-def _described_changes(tool: Tool, plan: Plan, domain: Domain) -> dict[str, AbstractSet[str]]:
+def _described_changes(plan: Plan, tool: Tool, domain: Domain) -> dict[str, AbstractSet[str]]:
     """Return the entities and fields that a description says a tool changes, and its plan does not."""
     touched, asked = dict[str, AbstractSet[str]](), {*map(snake, properties(tool.input_schema))}
     own = domain.entities.get(plan.entity or "")
