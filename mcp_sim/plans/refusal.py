@@ -73,7 +73,8 @@ def neighbours(view: View, entity: Entity) -> Sequence[Key]:
 def conflict(tool: Tool, entity: str, key: Json, what: str, **slots: Json) -> Observation:
     """Return the failure that the state of a record forbids the call: `Order W1 cannot be cancelled: ...`."""
     known: Record = {**_named(entity), "key": key, "id": key, "value": key}
-    return tool.failure("conflict", f"{label(entity)} {value_text(key)} {what}", **{**known, **slots})
+    subject = label(entity) if key == entity else f"{label(entity)} {value_text(key)}"  # there is only one account
+    return tool.failure("conflict", f"{subject} {what}", **{**known, **slots})
 
 
 def _named(entity: str) -> Record:

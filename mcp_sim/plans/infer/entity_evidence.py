@@ -141,7 +141,7 @@ def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
     Those of `enroll_student(student_id, course_id)` are a student and a course. `add_member(worker_id, team_id)`
     changes the `members` of a team, `tag_photo(photo_id, tag)` the `tags` of a photo.
     """
-    names, word = {*map(snake, required(facts.input))}, facts.parsed.word or facts.parsed.recordless_verb
+    names, word = {*map(snake, required(facts.input))}, facts.parsed.act
     if len(names) != 2:
         return None
     entered = plural("_".join(facts.parsed.noun))

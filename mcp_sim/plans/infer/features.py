@@ -18,7 +18,7 @@ from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
 from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import ParsedName, first_nouns
-from mcp_sim.plans.infer.singletons import find_single_value, find_singleton, value_argument
+from mcp_sim.plans.infer.singletons import find_single_value, find_singleton, switches, value_argument
 from mcp_sim.plans.infer.state_tables import may_read
 from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts
 from mcp_sim.plans.infer.verb_evidence import read_verb
@@ -29,7 +29,7 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, is_open, items, main_type, properties, required, schema_of
-from mcp_sim.types.lexicon.english import last_word, participle, singular, snake, words
+from mcp_sim.types.lexicon.english import is_id, last_word, participle, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.plans import Envelope, How, Verb
 from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, text_place
@@ -41,6 +41,7 @@ _OF_STATE = 2.0
 _CHANGES, _DETAILS = terms("arguments.change"), terms("nouns.details")
 _AMOUNTS, _BALANCES = _CHANGES | terms("arguments.amount"), terms("fields.balance")
 _CALCULATING = {"take": "subtract", "subtract": "subtract", "deduct": "subtract", "add": "add"}
+_MOVING_AMOUNTS = table("verbs.entering").keys() | table("verbs.stocking").keys()
 _FROM_STOCK = re.compile(r"\b(?:to|from) the (?:stock|amount|balance|supply|level|inventory|credit)\b")
 """What a number is taken from or added to, where a description says so."""
 
@@ -69,6 +70,9 @@ class ToolFeatures:
     sets_value: Mapping[str, str] = field(default_factory=dict[str, str])
     """The argument and the field of a tool that sets one value of a singleton."""
 
+    switched: str | None = None
+    """The field of a singleton whose state a tool changes by its verb: `gate` of `close_gate`."""
+
     item_arguments: UnfoldedArguments = field(default_factory=lambda: UnfoldedArguments({}))
     overrides: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The overrides of the plan in the spec."""
@@ -93,7 +97,7 @@ class ToolFeatures:
     @property
     def enters(self) -> How | None:
         """How an update changes lists of values, by its verb: `append` for `add_label`."""
-        word = self.parsed.word or self.parsed.recordless_verb
+        word = self.parsed.act
         if self.verb != "update":
             return None
         known = table("verbs.entering").get(word)
@@ -101,10 +105,11 @@ class ToolFeatures:
 
     def calculates(self, argument: str) -> How | None:
         """Return how an update changes a number by an argument: `add` for a `delta`, `subtract` for what is spent."""
-        name, how = last_name(argument), table("verbs.calculating").get(self.parsed.word)
+        word = self.parsed.act
+        name, how = last_name(argument), table("verbs.calculating").get(word)
         is_said = self.parsed.verb != "create" and _FROM_STOCK.search(self.tool.description.lower()) is not None
         how = how or (_CALCULATING.get(self.parsed.described_verb) if is_said else None)
-        how = how or (table("verbs.stocking").get(self.parsed.word) if name in _AMOUNTS else None)
+        how = how or (table("verbs.stocking").get(word) if name in _AMOUNTS or self.singleton else None)
         how = how or {"append": "add", "remove": "subtract"}.get(self.enters or "")  # `add_mileage(vehicle_id, km)`
         is_number = main_type(at(self.input, argument)) in {"integer", "number"} and argument in required(self.input)
         is_amount = name in _AMOUNTS or (is_number and last_word(name) not in _CHANGES | {"id"})
@@ -233,13 +238,19 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
     if value is not None:
         reason = f"the given {value[0].name} has its {value[1]}"
         evidence.append(Evidence(facts.tool.id, "entity", value[0].name, _OF_STATE, reason, "state"))
-        if facts.parsed.verb == "unknown":
-            evidence.append(Evidence(facts.tool.id, "verb", "get", _OF_STATE, reason, "state"))
+        is_switch = switches(facts.parsed, schema)
+        if facts.parsed.verb == "unknown" or is_switch:
+            verb_of_value = "update" if is_switch else "get"
+            evidence.append(Evidence(facts.tool.id, "verb", verb_of_value, _OF_STATE, reason, "state"))
     entity: str = choose(evidence, "entity", "")
     evidence += read_verb(facts, server, entity)
     verb: Verb = choose(evidence, "verb", "unknown")
     single = value[0] if value is not None else _find_singleton(facts, server.declared)
-    single = single or _find_account(facts, server) or _find_described(facts, server, entity)
+    account = _find_account(facts, server) if single is None else None
+    if account is not None:
+        reason = f"it changes a number of the given {account.name}"
+        evidence.append(Evidence(facts.tool.id, "verb", "update", 0.6, reason, "state"))
+    single = single or account or _find_described(facts, server, entity)
     if single is not None:
         evidence += [] if entity else read_verb(facts, server, single.name)
         verb = choose(evidence, "verb", "unknown")
@@ -265,6 +276,7 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
         override.get("key") if item.each is None else None,
         single,
         _set_value(facts, *value) if value is not None and verb == "update" else {},
+        value[1] if value is not None and switches(facts.parsed, schema) else None,
         item,
         override,
         holder_of_members(facts, server) == entity,
@@ -313,7 +325,8 @@ def _value_places(facts: ToolFacts, entity: Entity, path: str) -> Envelope:
     kind = _kind(at(entity.fields[field].schema, inner_name))
     fitting = [field for field, inner in parts.items() if _kind(inner) in {kind, ""}]
     named = next((field for field in parts if snake(field) == snake(name)), None)
-    usual = name if value_argument(facts.parsed, facts.input) is not None else ""  # a setter shows what it has set
+    is_change = value_argument(facts.parsed, facts.input) is not None or switches(facts.parsed, facts.input)
+    usual = name if is_change else ""  # a change shows what it has set
     place = named or (fitting[0] if len(fitting) == 1 else next(iter(parts), usual))
     return Envelope(record="", shows={place: path}, text=facts.text)
 
@@ -372,14 +385,20 @@ def _find_singleton(facts: ToolFacts, declared: Mapping[str, Entity]) -> Entity 
 
 
 def _find_account(facts: ToolFacts, server: ServerFacts) -> Entity | None:
-    """Return the only given singleton that the description of a tool like `deposit(amount)` mentions."""
+    """Return the only given singleton with a balance, or with the number in the name of `add_cash(amount)`.
+
+    Of several it is the one that the description mentions.
+    """
     about = {*map(singular, words(facts.tool.description.partition("\n")[0].lower()))}
+    noun, needed, word = facts.parsed.object, required(facts.input), facts.parsed.act
     singles = [entity for name, entity in server.declared.items() if entity.singleton and name in server.held]
-    held = [entity for entity in singles if not _BALANCES.isdisjoint(map(snake, entity.fields))]
-    mentioned = [entity for entity in held if singular(last_word(entity.name)) in about]
-    is_bare = "_".join(facts.parsed.noun) not in server.declared and not facts.overrides
-    is_change = facts.parsed.word in table("verbs.calculating") and is_bare
-    return mentioned[0] if is_change and len(mentioned) == 1 else None
+    named = [entity for entity in singles if noun and "_".join(noun) in map(snake, entity.fields)]
+    held = named or [entity for entity in singles if not _BALANCES.isdisjoint(map(snake, entity.fields))]
+    mentioned = [entity for entity in held if singular(last_word(entity.name)) in about] or held
+    is_bare = "_".join(noun) not in server.declared and not facts.overrides and not any(map(is_id, map(snake, needed)))
+    is_change = word in table("verbs.calculating") or (word in _MOVING_AMOUNTS and bool(named))
+    takes_amount = [main_type(at(facts.input, name)) in {"integer", "number"} for name in needed].count(True) == 1
+    return mentioned[0] if is_change and is_bare and takes_amount and len(mentioned) == 1 else None
 
 
 def _find_described(facts: ToolFacts, server: ServerFacts, entity: str) -> Entity | None:

@@ -45,6 +45,7 @@ _DETAILS, _COLLECTIONS = terms("nouns.details"), terms("nouns.collections")
 """Last words of names of objects that are parts of the state, and of tables that name no entity: `list`, `map`."""
 _FACTS = terms("phrases.facts")
 """Last words of tables with what is known of the records of another one."""
+_BALANCES = terms("fields.balance")
 COUNTER = re.compile(r"(.+)_counter|next_(.+)_id")
 _FEWEST_KNOWN = 0.5
 """The share of the parents in a map that must be records of an entity. States often lack some of the parents."""
@@ -412,7 +413,7 @@ class _Reader:
             has_rows = any(isinstance(item, dict) for value in inner.values() for item in as_list(value))
             return has_rows or any(map(self.nouns.includes, inner))
         nested = sum(isinstance(value, dict | list) for value in inner.values())
-        is_named = last_word(name) in _DETAILS or self.nouns.includes(name)
+        is_named = last_word(name) in _DETAILS or self.nouns.includes(name) or not _BALANCES.isdisjoint(inner)
         return is_named or nested == len(inner) or (nested > 0 and len(inner) > 1)
 
     def nested_entities(self) -> Iterator[Entity]:

@@ -80,6 +80,17 @@ class ParsedName:
     verb_from_description: bool = False
     recordless_verb: str = ""
 
+    @property
+    def act(self) -> str:
+        """The verb of the name, also one that may touch no records."""
+        return self.word or self.recordless_verb
+
+    @property
+    def object(self) -> Words:
+        """The noun without a verb before it: `pump` of `stop_pump`."""
+        is_behind = self.recordless_verb != "" and self.noun[:1] == (self.recordless_verb,)
+        return (self.noun[1:] if is_behind else ()) or self.noun
+
 
 _READS = frozenset({"get", "list", "search"})
 

@@ -44,6 +44,8 @@ _SOURCES, _TARGETS = terms("arguments.source"), terms("arguments.target")
 _CHANGE_TIME = re.compile(r"(last_)?(updated|modified|changed|edited)_(at|on|date|time)|(date|time)_(updated|modified)")
 """The time of the last change, which servers write themselves, whatever a caller sends back."""
 _GENERATED = re.compile(r"\b(auto|generat|custom|if (not|un|none|omit)|default)", re.IGNORECASE)
+_CURRENCIES, _MONEY = frozenset({"currency"}), ("amount", "value", "total", "price", "cost")
+"""The property of an object that is an amount of money, and names of its number."""
 _STOCK, _FIRST = terms("fields.stock"), terms("arguments.first_value")
 _IDS, _NAMES = frozenset({"id", "uid", "uuid"}), terms("fields.naming")
 _NUMBERS = frozenset({"integer", "number"})
@@ -437,11 +439,30 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields, entered: str
         named = last_name(path)
         exact = known.fields.get(path)  # a name may have dots, or no letters
         field = several or exact or (known.find(named) if named else None)
+        field = _amount_within(named, leaf, field, known)
         if path.endswith("*"):
             setters.setdefault("*", path)
         elif field is not None and _may_hold(field, leaf, known.key):
             setters.setdefault(field.name, path)
     return {path: name for name, path in setters.items()}
+
+
+def _amount_within(argument: str, schema: Record, field: Field | None, known: KnownFields) -> Field | None:
+    """Return the number inside an object that an amount means: `total.value` beside its `currency`.
+
+    Other arguments mean the field itself.
+    """
+    objects = (
+        [field]
+        if field is not None
+        else [other for other in known.fields.values() if {*properties(other.schema)} >= _CURRENCIES]
+    )
+    is_amount = main_type(schema) in _NUMBERS and (field is not None or argument in _MONEY)
+    if not is_amount or len(objects) != 1 or main_type(objects[0].schema) != "object":
+        return field
+    numbers = {name: inner for name, inner in properties(objects[0].schema).items() if main_type(inner) in _NUMBERS}
+    name = next((name for name in (argument, *_MONEY) if name in numbers), None)
+    return field if name is None else Field(f"{objects[0].name}.{name}", numbers[name])
 
 
 def _list_of(argument: str, known: KnownFields, entered: str) -> Field | None:

@@ -9,17 +9,20 @@ from collections.abc import Set as AbstractSet
 from mcp_sim.plans.infer.arguments import OPTIONS
 from mcp_sim.plans.infer.envelopes import SUCCESS, read_envelope
 from mcp_sim.plans.infer.names import ParsedName, Words, first_nouns, last_nouns, parse_noun_phrase
-from mcp_sim.plans.infer.verbs import COUNT
+from mcp_sim.plans.infer.verbs import COUNT, TRANSITIONS
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity, Field, singleton_key
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import at, is_rows, map_of, properties, required
+from mcp_sim.types.json_schema.shapes import at, is_rows, main_type, map_of, properties, property_of, required
 from mcp_sim.types.lexicon.english import last_word, noun_of_id, singular_phrase, snake, words
-from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.lexicon.terms import groups, terms
 
 _REPLACING = terms("verbs.replacing")
 _FACETS, _NOT_ENTITIES = terms("nouns.facets"), terms("nouns.unspecific")
+
+_STATE_VERBS = frozenset(TRANSITIONS) | frozenset(groups("states.after"))
+_LEVELS, _LEVEL_FIELDS = terms("nouns.levels"), terms("fields.set_level")
 
 _FIELD_WORDS = frozenset((word,) for word in terms("arguments.field_name"))
 
@@ -81,17 +84,41 @@ def find_single_value(parsed: ParsedName, schema: Record, entities: Iterable[Ent
 
     The noun is that of the field, alone or behind the name of the singleton. None if several singletons have it.
     """
-    if not _reads_all(parsed, schema) and value_argument(parsed, schema) is None:
+    if not _reads_all(parsed, schema) and value_argument(parsed, schema) is None and not switches(parsed, schema):
         return None
-    nouns = [parsed.noun, _strip_count(parsed.noun), _strip_facet(parsed.noun)]
-    if parsed.verb == "unknown" and parsed.word:
+    nouns = [parsed.object, _strip_count(parsed.object), _strip_facet(parsed.object)]
+    if parsed.verb == "unknown" and parsed.word and not switches(parsed, schema):
         nouns = [(parsed.word, *parsed.noun)]  # the first word of `till_balance` is not a verb, but part of a noun
     named = [(entity, *value) for entity in entities if entity.singleton for value in _value_names(entity)]
     for noun in nouns:
         values = [(entity, path) for entity, path, names in named if "_".join(noun) in names]
         if values:
             return values[0] if len(values) == 1 else None
-    return None
+    return _find_level(parsed, schema, [(entity, path) for entity, path, _ in named])
+
+
+def switches(parsed: ParsedName, schema: Record) -> bool:
+    """Whether a tool that takes nothing changes a state by its verb: `close_gate`, `turn_on_lights`."""
+    return bool(parsed.object) and parsed.act in _STATE_VERBS and not required(schema)
+
+
+def _find_level(parsed: ParsedName, schema: Record, values: Sequence[tuple[Entity, str]]) -> tuple[Entity, str] | None:
+    """Return the only number that a tool such as `set_temperature(celsius)` can mean: `target`, or `temperature_c`."""
+    argument = value_argument(parsed, schema)
+    if argument is None or parsed.noun[-1:] == () or parsed.noun[-1] not in _LEVELS:
+        return None
+    numbers = [(entity, path) for entity, path in values if _is_number(at(_schema_of(entity), path))]
+    alike = [value for value in numbers if {*words(snake(value[1].rpartition(".")[2]))} & {*parsed.noun}]
+    levels = alike or [value for value in numbers if snake(value[1].rpartition(".")[2]) in _LEVEL_FIELDS]
+    return levels[0] if len(levels) == 1 and _is_number(property_of(schema, argument)) else None
+
+
+def _schema_of(entity: Entity) -> Record:
+    return {"properties": {name: field.schema for name, field in entity.fields.items()}}
+
+
+def _is_number(schema: Record) -> bool:
+    return main_type(schema) in {"integer", "number"}
 
 
 def value_argument(parsed: ParsedName, schema: Record) -> str | None:

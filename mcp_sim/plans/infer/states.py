@@ -36,6 +36,7 @@ _LATE, _UPCOMING, _TOGGLING = terms("states.late"), terms("states.upcoming"), te
 _DEADLINES, _BEGINNINGS, _CHANGES = terms("fields.deadline"), terms("fields.beginning"), ordered("fields.change_stem")
 _AMOUNTS = terms("arguments.amount", "fields.balance", "fields.price", "fields.total")
 _REVERSING = {**_OPPOSITES, **table("verbs.reversals")}
+_OPPOSITE_STATES, _POSITIVE = table("states.opposites"), frozenset({"on", "enabled", "open", "active", "running"})
 _SAID_STATE = re.compile(r"\bas (?:being )?(\w+)")
 _SAMPLE_SIZE = 200  # a few states repeat; more rows show no others and cost time at start
 MAX_ROWS = 2_000  # bounds the start of worlds with many given records
@@ -147,7 +148,9 @@ def find_toggled(features: ToolFeatures, entity: Entity) -> tuple[dict[str, Json
 
 def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
     """Return the flag or the state that a verb like `close` leads to, spelled like the other states."""
-    word = features.parsed.word or features.parsed.recordless_verb  # `stop`, where other tools have what it stops
+    word = features.parsed.act  # `stop`, where other tools have what it stops
+    if features.switched is not None:
+        return _switched(word, features, entity, rows)
     is_counting = any(features.calculates(name) is not None for name in properties(features.input))
     flag = _find_flag(word, entity)
     status = features.parsed.status or (None if is_counting else reversible_state(word))
@@ -161,6 +164,18 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     return {} if state is None else {name: state}
 
 
+def _switched(word: str, features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
+    """Return the value of a field that a verb leads to: a flag, or a state in words."""
+    field = entity.fields[features.switched or ""]
+    if main_type(field.schema) == "boolean":
+        flag = flag_after(word, _POSITIVE)
+        return {} if flag is None else {field.name: flag[1]}
+    held = next((str(row.get(field.name)) for row in rows), "")
+    other = next((state for state in _STATES_AFTER.get(word, ()) if _OPPOSITE_STATES.get(held) == state), None)
+    state = other or _find_state(word, features.parsed.status or reversible_state(word), "", field, rows)
+    return {} if state is None else {field.name: state}
+
+
 def clear_what_is_undone(
     plans: Mapping[str, Plan], feature_list: Sequence[ToolFeatures], entities: Mapping[str, Entity]
 ) -> dict[str, Plan]:
@@ -171,8 +186,10 @@ def clear_what_is_undone(
         plan, undone = plans[features.tool.id], undone_verbs(features.parsed.word)
         done = [each for each in updates if each.entity == features.entity and each.parsed.word in undone]
         names = {name for each in done for name in plans[each.tool.id].sets.values()} - {*plan.sets.values()}
-        fields = entities[features.entity].fields if names else {}
-        rest: dict[str, Json] = {name: None for name in sorted(names & {*fields}) if is_nullable(fields[name].schema)}
+        fields = [entities[features.entity].fields.get(name) for name in sorted(names)]
+        rest: dict[str, Json] = {
+            field.name: None for field in fields if field is not None and is_nullable(field.schema)
+        }
         cleared[features.tool.id] = replace(plan, fixed={**rest, **plan.fixed}) if rest else plan
     return cleared
 

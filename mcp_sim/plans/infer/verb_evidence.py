@@ -71,7 +71,7 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     is_shown = server.shapes.get(record_shape(facts.output)) == entity
     key, score = key_argument("update", entity, "id", facts.input)
     key, score = _known_key(facts, server, entity, key, score)
-    word = facts.parsed.word or facts.parsed.recordless_verb
+    word = facts.parsed.act
     if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word):
         weight, reason = (0.55, ", and its result is one") if is_shown else (0.3, "")
         is_known = facts.parsed.word in table("verbs.stocking") or _changes_state(facts.parsed.word, server, entity)

@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import chain, islice
 from typing import TypeAlias
 
+from mcp_sim.generate.conformance import shown_schemas
 from mcp_sim.generate.defaults import first_value, settling
 from mcp_sim.generate.keys import key_maker, key_of_copy, next_key
 from mcp_sim.generate.links import inherited_fields
@@ -44,6 +45,7 @@ from mcp_sim.types.json_schema.shapes import (
     properties,
     property_of,
     required,
+    takes_null,
 )
 from mcp_sim.types.json_values import NOWHERE, as_key, in_list, is_key, nest_paths
 from mcp_sim.types.kinds import Invent
@@ -85,7 +87,8 @@ class Creation:
         self.imply, self.complete = implied_links(entity, domain), linked_records(entity, domain)
         self.make, self.divide = record_maker(plan, entity, domain), child_records(entity, domain)
         is_marked = entity.name in domain.unspecified or entity.name in domain.given
-        self.guesses = generated_fields(entity) if is_marked else frozenset[str]()
+        generated = generated_fields(entity) - optional_fields(plan, entity, domain).keys()
+        self.guesses = generated if is_marked else frozenset[str]()
         shown = [rule for rule in self.sets if is_marked and rule.field in entity.fields]
         self.shown = [(rule, entity.fields[rule.field].schema) for rule in shown]
 
@@ -216,7 +219,10 @@ def record_maker(
     plan: Plan, entity: Entity, domain: Domain
 ) -> Callable[[Turn, Invent, Record, Mapping[str, Json]], Record]:
     """Return a function that completes a new record, in the order of the entity's fields."""
-    rules = [rule for rule in _defaults(entity) if rule.field.name not in plan.fixed]
+    left_out = optional_fields(plan, entity, domain)
+    rules = [
+        rule for rule in _defaults(entity) if rule.field.name not in plan.fixed and rule.field.name not in left_out
+    ]
     lists = [field for field in entity.fields.values() if plan.how.get(field.name) == "append"]
     rests = _rests(entity)
     order, settle, inherit = tuple(entity.fields), settling(entity, domain), _inherited(entity, domain)
@@ -232,11 +238,26 @@ def record_maker(
         for rule in rules:
             if rule.field.name not in record:
                 rule.fill(turn, invent, record)
+        record = {**left_out, **record}
         if settle is not None:
             settle(record, values.keys())
         return {name: record[name] for name in dict.fromkeys((*order, *record)) if name in record}
 
     return make
+
+
+def optional_fields(plan: Plan, entity: Entity, domain: Domain) -> dict[str, Json]:
+    """Return the fields of given records that a create leaves null where its optional arguments for them are missing.
+
+    A field with an initial value has that. What a schema of results requires, other than null, is generated.
+    """
+    asked = expanded(domain.tools[plan.tool].input_schema) if plan.tool in domain.tools else {}
+    optional = {name for path, name in plan.sets.items() if path not in required(asked)}
+    needed = {name for schema in shown_schemas(domain, entity) for name in required(schema)
+              if not takes_null(property_of(schema, name))}  # fmt: skip
+    free = [rule for rule in _defaults(entity) if rule.settled is NOWHERE and rule.stamp is None]
+    names = [rule.field.name for rule in free if rule.field.name in optional - needed]
+    return dict.fromkeys(names) if entity.name in domain.given else {}
 
 
 def _rests(entity: Entity) -> list[tuple[str, str]]:

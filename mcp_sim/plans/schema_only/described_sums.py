@@ -31,17 +31,19 @@ _STATES, _SETTLED, _NEGATIONS = terms("fields.state"), terms("states.settled"), 
 
 
 def described_sum(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
-    """Return a function that computes what the description of a tool promises, from the records that arguments select.
+    """Return a function that computes what a tool promises by its description or its name, from selected records.
 
     They are those of the given entity that it mentions, or that has the number it mentions. None if it promises no
     sum, if an argument selects none of these, or if the result has no place for it.
     """
-    promise, arguments, parts = _promise(tool.description), properties(tool.input_schema), properties(schema)
+    arguments, parts, name = properties(tool.input_schema), properties(schema), " ".join(words(last_segment(tool.name)))
+    promise = _promise(tool.description) or _promise(name)
     shown = {name: part for name, part in parts.items() if main_type(part) in NUMBERS and name not in arguments}
     has_place = not schema or (shown and not any(properties(items(part)) for part in parts.values()))
     if promise is None or not has_place:
         return None
-    said = [singular(word) for word in words(promise[0])]
+    text = name if promise.string == name else promise[0]  # what a name sums up may come first: `donation_total`
+    said = [singular(word) for word in words(text)]
     for entity in sorted(_given_entities(domain), key=lambda entity: _place(entity, said)):
         is_empty = entity.name not in domain.specified and last_word(entity.name) in said  # no row shows its fields
         usual = _promised_figure(entity, said, is_count=promise["count"] is not None) or (len if is_empty else None)

@@ -56,10 +56,14 @@ async def test_given_and_counted_records_are_not_guessed(tmp_path: Path, world: 
         assert not await is_guessed(opened, "rename_lamp", lamp_id=key, name="Bow")
 
 
-async def test_a_value_of_a_new_record_that_no_argument_gives_is_guessed(tmp_path: Path) -> None:
-    async with Simulator.load(service(tmp_path, TOOLS, world={"state": LAMPS})).open() as world:
-        assert not await is_guessed(world, "create_lamp", name="Bow", price=8)
-        assert await is_guessed(world, "create_lamp", name="Bow")
+@pytest.mark.parametrize(("lamp", "expected"), [({}, False), ({"watts": 40}, True)])
+async def test_a_value_of_a_new_record_that_no_argument_can_give_is_guessed(
+    tmp_path: Path, lamp: Any, *, expected: bool
+) -> None:
+    state = {"lamps": [{**LAMPS["lamps"][0], **lamp}]}
+    async with Simulator.load(service(tmp_path, TOOLS, world={"state": state})).open() as world:
+        assert await is_guessed(world, "create_lamp", name="Bow", price=8) is expected
+        assert await is_guessed(world, "create_lamp", name="Bow") is expected
 
 
 @pytest.mark.parametrize(
@@ -172,7 +176,7 @@ async def test_a_record_that_a_guessed_call_may_have_changed_is_in_doubt_until_a
 
 
 async def test_a_generated_value_is_in_doubt_until_a_call_writes_it(tmp_path: Path) -> None:
-    tools = [*TOOLS, tool("set_lamp_price", "lamp_id", price=NUMBER)]
+    tools = [*TOOLS[:2], tool("create_lamp", "name"), tool("set_lamp_price", "lamp_id", price=NUMBER)]
     async with Simulator.load(service(tmp_path, tools, world={"state": LAMPS})).open() as world:
         assert await is_guessed(world, "create_lamp", name="Bow")
         key = [key for key, _ in world.view.rows("lamp")][-1]
