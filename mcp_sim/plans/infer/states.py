@@ -159,8 +159,10 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
         return flag
     shown = properties(features.shape).get(name, {})  # a result may list the states that given records lack
     field = replace(entity.fields[name], schema=shown) if constants(shown) else entity.fields[name]
-    said = _SAID_STATE.search(features.tool.description.lower())
-    state = _find_state(word, status, said[1] if said else "", field, rows)
+    about = features.tool.description.lower()
+    match = _SAID_STATE.search(about)
+    said = match[1] if match else status if status and re.search(rf"\b{re.escape(status)}\b", about) else ""
+    state = _find_state(word, status, said, field, rows)
     return {} if state is None else {name: state}
 
 
@@ -244,12 +246,13 @@ def _held_state(entity: Entity, status: str | None, rows: Sequence[Record]) -> s
 def _find_state(word: str, status: str | None, said: str, field: Field, rows: Sequence[Record]) -> Json:
     """Return the state of a field or of given records that a verb leads to. None if no choice fits.
 
-    `said` is what a description marks records as.
+    `said` is what a description marks records as, or the status, if it has that word.
     """
     held = (row[field.name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(field.name), str))
     states = [str(choice) for choice in dict.fromkeys((*choices_of(field.schema), *held))]
     known = next((target for wanted in (said, status) for target in states if snake(target) == wanted), None)
-    state = _nearest_choice(word, states) or known or _state_before(word, states)
+    is_named = bool(said) and said == status and (known is not None or not constants(field.schema))
+    state = known if is_named else _nearest_choice(word, states) or known or _state_before(word, states)
     return _spell_like(states, status) if status and state is None and not constants(field.schema) else state
 
 

@@ -128,3 +128,18 @@ async def test_only_a_rejection_has_a_reason(tmp_path: Path, field: str, argumen
         await answered(world, "decide_claim", claim_id="c2", **{argument: no}, reason="late")
         assert await answered(world, "get_claim", claim_id="c1") == {"id": "c1", "status": "approved", field: None}
         assert await answered(world, "get_claim", claim_id="c2") == {"id": "c2", "status": "rejected", field: "late"}
+
+
+@pytest.mark.parametrize("noun", ["visit", "boat_trip"])
+@pytest.mark.parametrize(
+    ("act", "state"), [("check_in", "checked_in"), ("return", "returned"), ("close", "closed"), ("resume", "active")]
+)
+async def test_a_state_that_the_description_names_is_what_a_verb_leads_to(
+    tmp_path: Path, act: str, state: str, noun: str
+) -> None:
+    key: Json = {f"{noun}_id": TEXT}
+    tools = [tool(f"{act}_{noun}", f"Its status becomes '{state}'.", **key), tool(f"get_{noun}", **key)]
+    given: Json = {f"{noun}s": [{"id": "k1", "status": "booked"}, {"id": "k2", "status": "completed"}]}
+    async with simulator(tmp_path, tools, given).open() as world:
+        await answered(world, f"{act}_{noun}", **{f"{noun}_id": "k1"})
+        assert (await answered(world, f"get_{noun}", **{f"{noun}_id": "k1"}))["status"] == state
