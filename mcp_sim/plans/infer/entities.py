@@ -255,8 +255,9 @@ def values_in(rows: Iterable[Record], field: str) -> Iterator[Json]:
 # open entities --------------------------------------------------------------------------------------------------------
 
 _READS, _LISTS = frozenset({"get", "list", "search"}), frozenset({"list", "search"})
-_NAMING = _READS | {"update"}
+_NAMING = _READS | {"update", "delete"}
 _NAMES = ("title", "name")
+_PLACES = terms("arguments.place")
 
 
 def find_open_entities(feature_list: Sequence[ToolFeatures], specified: Container[str]) -> dict[str, dict[str, Field]]:
@@ -269,10 +270,15 @@ def find_open_entities(feature_list: Sequence[ToolFeatures], specified: Containe
 
 
 def _is_open(feature_list: Sequence[ToolFeatures]) -> bool:
-    """Whether the tools of an entity name its records, and none creates them, nor lists those that it deletes."""
+    """Whether the tools of an entity name its records, and none creates them, nor lists those that it deletes.
+
+    What they name by a file or a URL may exist although a tool can create it, too.
+    """
     verbs = {features.verb for features in feature_list}
     is_issued = "create" in verbs or ("delete" in verbs and bool(_LISTS & verbs))
-    return not is_issued and all(features.singleton is None for features in feature_list) and bool(_NAMING & verbs)
+    is_outside = all(not _PLACES.isdisjoint(map(snake, required(features.input))) for features in feature_list)
+    is_open = (is_outside or not is_issued) and bool(_NAMING & verbs)
+    return is_open and all(features.singleton is None for features in feature_list)
 
 
 def _usual(feature_list: Sequence[ToolFeatures]) -> dict[str, Field]:

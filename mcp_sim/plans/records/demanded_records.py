@@ -89,7 +89,7 @@ class Demand:
         self._containers = container_arguments(plan, entity, domain)
         self._parents = _parents(plan, entity, domain)
         plans = [variant for variant in domain.variants if variant.entity == entity.name]
-        self._is_created = any(read.verb == "create" for read in plans)
+        self._is_created = not entity.open and any(read.verb == "create" for read in plans)
         self._is_whole = plan.verb == "list" and not required(tool.input_schema)
         self._is_declared = any(domain.tools[read.tool].output_schema is not None for read in plans)
 

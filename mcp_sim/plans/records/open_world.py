@@ -63,6 +63,8 @@ def _with_named_record(answer: Answer, plan: Plan, entity: Entity, domain: Domai
 
     def invented(turn: Turn, invent: Invent) -> Transition:
         key = fetch(turn.call.arguments)
+        if key is ABSENT:
+            return _pinned(answer, turn, invent, demand.missing(turn, invent) or ())
         if not isinstance(key, str | int) or not accepts(turn.view, key) or demand.is_to_come(turn, key):
             return answer(turn, invent)
         put = generated_put(turn, whole, key, invent, _given_fields(entity, turn.call.arguments))

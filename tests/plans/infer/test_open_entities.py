@@ -159,3 +159,26 @@ async def test_a_write_to_a_record_from_outside_is_kept(tmp_path: Path) -> None:
         assert value(await world.call("get_quota", {"user": "ada"})) == {**before, "size": 7}
         listed = value(await world.call("list_quotas", {}))["quotas"]
         assert {one["user"]: one.get("size") for one in listed}.items() >= {"ada": 7, "tom": 5}.items()
+
+
+@pytest.mark.parametrize("place", ["file", "path", "filename", "url"])
+async def test_what_files_and_urls_name_may_exist_before_tools_create_it(tmp_path: Path, place: str) -> None:
+    names = "create_report", "get_report", "update_report", "delete_report"
+    desk = spec(*(tool(name, place, title=TEXT) for name in names), tool("read_page", place, page=NUMBER))
+    async with service(tmp_path, desk, "records: {}") as sim, sim.open() as world:
+        assert (await world.call("update_report", {place: "old.txt", "title": "Tides"})).ok
+        assert value(await world.call("get_report", {place: "old.txt"}))["title"] == "Tides"
+        assert (await world.call("read_page", {place: "old.txt"})).ok  # the page is optional
+        assert value(await world.call("get_report", {place: "other.txt"}))[place] == "other.txt"
+        assert (await world.call("delete_report", {place: "third.txt"})).ok
+        assert (await world.call("create_report", {place: "new.txt", "title": "Winds"})).ok
+        for gone in ("old.txt", "third.txt", "new.txt"):
+            await world.call("delete_report", {place: gone})
+            assert not (await world.call("get_report", {place: gone})).ok
+            assert not (await world.call("delete_report", {place: gone})).ok
+
+
+async def test_what_tools_only_delete_is_deleted_once(tmp_path: Path) -> None:
+    async with service(tmp_path, spec(tool("remove_ban", "address")), "records: {}") as sim, sim.open() as world:
+        removed = [await world.call("remove_ban", {"address": address}) for address in ("a", "b", "a")]
+    assert [answer.ok for answer in removed] == [True, True, False]
