@@ -160,7 +160,8 @@ async def test_a_service_without_output_schemas_answers_in_json_text_and_remembe
         assert titles == sorted(titles, key=str.lower, reverse=True)
         unsorted = value(await world.call("list_tasks", {"sort_by": "size"}))  # an unknown field sorts nothing
         assert unsorted["count"] == 4
-        assert value(await world.call("delete_task", {"task_id": key})) == {"deleted": True, "id": key}
+        gone = {"success": True, "task_id": key, "message": f"Task {key} deleted successfully"}
+        assert value(await world.call("delete_task", {"task_id": key})) == gone
         assert value(await world.call("list_tasks", {}))["count"] == 3
 
 

@@ -78,7 +78,7 @@ def _usual_envelope(verb: Verb, entity: str, *, bare: bool, limited: bool, flagg
     success = "success" if flagged else None
     if verb not in _MANY:
         if verb == "delete":
-            return Envelope(key="id", success=success or "deleted")
+            return Envelope(key="id", success="success")
         return Envelope(record=last_name(entity) if flagged else "", success=success)
     rows = "results" if verb == "search" else plural(entity)
     whole = Envelope(rows=rows, total="total" if limited else "count", cursor="next_cursor", success=success)

@@ -230,6 +230,8 @@ def _result_places(features: ToolFeatures, roles: Roles, entity: Entity) -> Enve
     if envelope.success is not None and last_name(envelope.success) in map(snake, roles.sets.values()):
         envelope = replace(envelope, success=None)
     is_record = envelope.record is not None and entity.key in properties(features.shape)
+    if features.verb == "delete" and roles.key is not None and not properties(features.output):
+        envelope = replace(envelope, key=last_name(roles.key))
     is_field = is_record and total.startswith(f"{envelope.record}." if envelope.record else "")
     return replace(envelope, total=None) if is_field else envelope
 

@@ -258,7 +258,7 @@ def _plain_schema(plan: Plan) -> Record:
     envelope = plan.envelope
     parts: Record = {} if envelope.success is None else {envelope.success: {"type": "boolean"}}
     if plan.verb == "delete" and envelope.key and envelope.success:
-        return {"type": "object", "properties": {**parts, envelope.key: {}}}
+        return {"type": "object", "properties": {**parts, envelope.key: {}, "message": {"type": "string"}}}
     rows: Record = {"type": "array", "items": {"type": "object"}}
     if envelope.rows == "":
         return rows

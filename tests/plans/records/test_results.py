@@ -36,7 +36,8 @@ async def test_open_result_schemas_show_whole_records_beside_a_flag(tmp_path: Pa
         listed = given.value(await world.call("list_kettles", {}))
         assert [one["colour"] for one in listed["kettles"]] == ["red", "blue"]
         assert (listed["success"], listed["count"]) == (True, 2)
-        assert given.value(await world.call("delete_kettle", {"kettle_id": key})) == {"success": True, "id": key}
+        gone = {"success": True, "kettle_id": key, "message": f"Kettle {key} deleted successfully"}
+        assert given.value(await world.call("delete_kettle", {"kettle_id": key})) == gone
         missing = await world.call("delete_kettle", {"kettle_id": key})
         assert isinstance(missing.body, ToolResult)
         assert (missing.ok, missing.body.is_error) == (False, False)
