@@ -79,7 +79,7 @@ async def test_examples_show_the_form(tmp_path: Path) -> None:
     assert set(answered.values()) == {"prose"}
 
 
-@pytest.mark.parametrize("does", ["Send a message to a friend", "Get a summary of all cards", "Parse a text"])
+@pytest.mark.parametrize("does", ["Send a message", "Get a summary of all cards", "Take the set as text"])
 async def test_what_a_tool_takes_or_does_is_no_sign_of_prose(tmp_path: Path, does: str) -> None:
     assert set((await forms(tmp_path, spec({"add_card": does, "shuffle_deck": does}, wrapped=False))).values()) == {
         "json"

@@ -10,7 +10,7 @@ from mcp_sim.types.domain import Example
 from mcp_sim.types.json_schema.shapes import is_open
 from mcp_sim.types.result_schemas import declares_data, mentions_data, text_place
 
-_FOR_PEOPLE = r"\b(?:human[- ]readable|markdown|formatted (?:string|text|list|output)|plain text|as text)\b"
+_FOR_PEOPLE = r"\b(?:human[- ]readable|markdown|formatted (?:string|text|list|output)|plain text)\b"
 _PROSE = (
     rf"{_FOR_PEOPLE}|\b(?:success|confirmation|status) (?:message|string)\b|\breturns?:?\s*\n?\s*str\b|"
     r"\breturn(?:s|ing)?:?\s+(?:\w+ ){0,3}?a (?:\w+ ){0,2}?(?:message|sentence|string|text|summary)\b"
