@@ -46,6 +46,7 @@ def structured(observation: Observation) -> Json:
     return observation.body.value
 
 
+DELETED = ("delete_session", "delete_session")
 ADDED = [("add_lamp", {"colour": colour}) for colour in ("red", "blue")]
 
 
@@ -183,3 +184,18 @@ async def test_what_is_calculated_is_the_result_and_no_second_expression(
     tools = [tool(name, ROW, **{argument: TEXT}), tool("list_constants", wrapper({"type": "array", "items": TEXT}))]
     [answer] = await answers(tmp_path, tools, (name, {argument: "2 + 3 * 4"}))
     assert structured(answer) == {argument: "2 + 3 * 4", "result": 14}
+
+
+@pytest.mark.parametrize("about", ["Optional session identifier", "Unique id", "Optional key for the session", ""])
+async def test_an_optional_id_of_its_own_is_the_id_of_a_new_record(tmp_path: Path, about: str) -> None:
+    tools = [
+        tool("create_session", None, optional=("session_id",), topic=TEXT, session_id={**TEXT, "description": about}),
+        tool("list_session_notes", None, session_id=TEXT),
+        tool("delete_session", None, session_id=TEXT),
+    ]
+    opened = ("create_session", {"topic": "Tides", "session_id": "evening"})
+    later = [(name, {"session_id": "evening"}) for name in ("list_session_notes", "delete_session", "delete_session")]
+    _, listed, gone, missing = await answers(tmp_path, tools, opened, *later)
+    assert listed.ok
+    assert json.loads(texts(gone)[0])["session_id"] == "evening"
+    assert not missing.ok

@@ -43,7 +43,10 @@ _NAMING, _MOVING = terms("verbs.naming"), terms("verbs.moving")
 _SOURCES, _TARGETS = terms("arguments.source"), terms("arguments.target")
 _CHANGE_TIME = re.compile(r"(last_)?(updated|modified|changed|edited)_(at|on|date|time)|(date|time)_(updated|modified)")
 """The time of the last change, which servers write themselves, whatever a caller sends back."""
-_GENERATED = re.compile(r"\b(auto|generat|custom|if (not|un|none|omit)|default)", re.IGNORECASE)
+_GENERATED = re.compile(
+    r"\b(auto|generat|custom|if (not|un|none|omit)|default|(optional|unique) (\w+ )?(id|identifier|key)\b(?! of| to))",
+    re.IGNORECASE,
+)
 _CURRENCIES, _MONEY = frozenset({"currency"}), ("amount", "value", "total", "price", "cost")
 """The property of an object that is an amount of money, and names of its number."""
 _STOCK, _FIRST = terms("fields.stock"), terms("arguments.first_value")

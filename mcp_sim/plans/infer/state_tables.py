@@ -274,7 +274,9 @@ def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Reco
         name for name in fields if all(str(row.get(name)) == at for row, at in zip(records, own_keys, strict=True))
     )
     key = next(repeated, None) if own_keys else find_key(entity, fields, records, nouns.lookups.get(entity))
-    if key is not None and _identifies(key, records):
+    taken = next((name for name in _id_names(entity) if name in nouns.arguments and not own_keys), None)
+    is_name = taken is not None and key is not None and snake(key) in {"name", "title"}
+    if key is not None and _identifies(key, records) and not is_name:
         return Entity(entity, key, records[-1][key], fields), records
     if not records:
         return Entity(entity), []
@@ -286,7 +288,14 @@ def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Reco
         return with_outer_keys(Entity(entity, fields=fields), named, keys, records)
     if own_keys and (word := named or NAME) not in fields:  # keys that differ under each parent only
         records = [{word: at, **row} for at, row in zip(keys, records, strict=True)]
-    return with_outer_keys(Entity(entity, fields=infer_fields(records)), None, [*range(1, len(records) + 1)], records)
+    shown = taken and ("id" if "id" not in fields else taken)  # what tools take, servers issue and show
+    numbers = range(1, len(records) + 1)
+    keys = [*numbers] if shown is None or taken in nouns.numbers else [f"{entity}_{at:05}" for at in numbers]
+    return with_outer_keys(Entity(entity, fields=infer_fields(records)), shown, keys, records)
+
+
+def _id_names(entity: str) -> tuple[str, str]:
+    return f"{entity}_id", f"{last_word(entity)}_id"
 
 
 def _plain_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Record]]:

@@ -106,13 +106,14 @@ def _other_names(tool: Tool, plan: Plan, entity: Entity) -> list[str]:
     """Return the fields that an argument may name a record by, besides the key.
 
     `code` for `code` or `room_code`, `name` for `id_or_name`, or where an `id` is described as "The ID or name of the
-    template".
+    template", the tool as "Show a template by ID or name", or the argument is called `template`.
     """
     name = snake(plan.key or "")
     either, described = name.split("_or_"), at(expanded(tool.input_schema), plan.key or "")
-    pairs = _EITHER.findall(str(described.get("description", "")))
+    pairs = _EITHER.findall(f"{described.get('description', '')} {tool.description}")
     own = {name.removeprefix(f"{noun}_") for noun in (entity.name, last_word(entity.name))}
     names = {name, *own, *either[1:], *either[:-1], *(word.lower() for pair in pairs for word in pair)}
+    names |= {"name", "title"} if name in {entity.name, last_word(entity.name)} else set[str]()
     return [name for name in entity.fields if name != entity.key and snake(name) in names]
 
 
