@@ -10,7 +10,14 @@ from mcp_sim.plans.infer.envelopes import record_schema
 from mcp_sim.plans.infer.filters import is_loose, is_presentation
 from mcp_sim.plans.records.arguments import argument, with_whole_numbers
 from mcp_sim.plans.records.creation import Creation
-from mcp_sim.plans.records.doubts import doubting_new_fields, doubts_name, doubts_noter, doubts_test, is_unsure_write
+from mcp_sim.plans.records.doubts import (
+    absence_test,
+    doubting_new_fields,
+    doubts_name,
+    doubts_noter,
+    doubts_test,
+    is_unsure_write,
+)
 from mcp_sim.plans.records.effects import Facts, Render, WriteMany, batch
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
 from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_record, parts_of
@@ -130,14 +137,14 @@ def _unread_arguments(tool: Tool, plan: Plan) -> frozenset[str]:
 def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer of a tool that creates, updates or deletes records."""
     write, note = doubting_new_fields(_WRITES[plan.verb](tool, plan, domain), plan, domain), doubts_noter(plan)
-    doubts, is_unsure = doubts_name(plan.entity or ""), is_unsure_write(plan)
+    doubts, is_unsure, is_lost = doubts_name(plan.entity or ""), is_unsure_write(plan), absence_test(plan)
     if plan.each is not None:
         return _changing_many(tool, batch(tool, plan, write, note), show, partly=reports_failures(tool, plan, domain))
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         effect = write(turn, invent)
         if isinstance(effect, Observation):
-            return Transition(effect)
+            return Transition(effect, guessed=is_lost(turn))
         if effect.doubts or turn.memory.get(doubts) or is_unsure:
             note(turn, effect)
         shown = show(Facts(turn, turn.view, effect.record, effect.key))
@@ -177,12 +184,12 @@ def _getting(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
         return _finding(tool, plan, domain, show)
     if entity.inside is not None:
         return _getting_inside(tool, plan, entity, show)
-    find, name = finder(tool, plan, entity), entity.name
+    find, name, is_lost = finder(tool, plan, entity), entity.name, absence_test(plan)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         key = find(turn)
         if isinstance(key, Observation):
-            return Transition(key)
+            return Transition(key, guessed=is_lost(turn))
         return show(Facts(turn, turn.view, turn.view.get(name, key), key))
 
     return answer

@@ -46,11 +46,32 @@ def doubts_noter(plan: Plan) -> Note:
         if not fresh and not is_any_doubtful(turn, entity):
             return
         given = {field for fetch, field in sets if fetch(turn.call.arguments) is not ABSENT} - plan.how.keys()
-        is_whole = plan.verb == "delete" or turn.view.get(entity, effect.key) is None
-        left = frozenset[str]() if is_whole else _doubts(turn, entity, effect.key) - given - plan.fixed.keys()
+        former = _former_key(effect, entity) if plan.verb == "update" else effect.key
+        is_whole = plan.verb == "delete" or turn.view.get(entity, former) is None
+        left = frozenset[str]() if is_whole else _doubts(turn, entity, former) - given - plan.fixed.keys()
+        _set_doubts(turn, entity, former, frozenset())
         _set_doubts(turn, entity, effect.key, left | fresh)
 
     return note
+
+
+def _former_key(effect: Effect, entity: str) -> Key:
+    """Return the key that the record of an effect had before: another one if the effect renames it."""
+    gone = (change.key for change in effect.changes if change.op == "remove" and change.entity == entity)
+    return next(gone, effect.key)
+
+
+def absence_test(plan: Plan) -> Callable[[Turn], bool]:
+    """Compile the test of a failure to find the record that a call names: whether a guess may have removed it."""
+    fetch, entity = argument(plan.key or ""), plan.entity or ""
+
+    def is_doubtful(turn: Turn) -> bool:
+        asked = fetch(turn.call.arguments) if plan.key is not None and is_any_doubtful(turn, entity) else None
+        return (
+            isinstance(asked, str | int) and turn.view.get(entity, asked) is None and bool(_doubts(turn, entity, asked))
+        )
+
+    return is_doubtful
 
 
 def add_doubts(turn: Turn, entity: str, key: Key, fields: AbstractSet[str]) -> None:

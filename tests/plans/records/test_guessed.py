@@ -199,3 +199,30 @@ async def test_a_batch_that_loses_a_value_is_guessed(tmp_path: Path) -> None:
         assert await is_guessed(world, "update_dogs", dogs=items)
         assert not await is_guessed(world, "get_dog", dog_id="D1")
         assert await is_guessed(world, "get_dog", dog_id="D2")
+
+
+@pytest.mark.parametrize(("key", "old", "new"), [("lamp_id", "L1", "L7"), ("name", "Arc", "Bow")])
+async def test_a_renamed_record_keeps_its_doubts(tmp_path: Path, key: str, old: str, new: str) -> None:
+    rename = tool("rename_lamp", key, f"new_{key}")
+    tools = [tool("get_lamp", key), tool("polish_lamp", key), rename, tool("list_lamps")]
+    state = {"lamps": [{key: old, "price": 30}, {key: "other", "price": 20}]}
+    async with Simulator.load(service(tmp_path, tools, world={"state": state})).open() as world:
+        await world.call("polish_lamp", {key: old})
+        assert await is_guessed(world, "get_lamp", **{key: old})
+        await world.call("rename_lamp", {key: old, f"new_{key}": new})
+        assert await is_guessed(world, "get_lamp", **{key: new})
+        assert not await is_guessed(world, "get_lamp", **{key: "other"})
+
+
+@pytest.mark.parametrize("name", ["drop_lamp", "unlink_lamp"])
+async def test_what_a_guessed_deletion_removed_is_not_surely_missing(tmp_path: Path, name: str) -> None:
+    removal = {**tool(name, "lamp_id"), "annotations": {"readOnlyHint": True}}  # which makes the verb a guess
+    state = {"lamps": [{"lamp_id": f"L{number}", "name": "Arc"} for number in (1, 2)]}
+    tools = [tool("get_lamp", "lamp_id"), tool("rename_lamp", "lamp_id", "name"), removal]
+    async with Simulator.load(service(tmp_path, tools, world={"state": state})).open() as world:
+        assert await is_guessed(world, name, lamp_id="L1")
+        for key, expected in [("L1", True), ("L9", False)]:
+            assert not (await world.call("get_lamp", {"lamp_id": key})).ok
+            assert world.ledger.steps[-1].get("guessed", False) is expected
+            assert not (await world.call("rename_lamp", {"lamp_id": key, "name": "Bow"})).ok
+            assert world.ledger.steps[-1].get("guessed", False) is expected
