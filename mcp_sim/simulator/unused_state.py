@@ -17,6 +17,7 @@ from mcp_sim.types.programs import PROGRAM
 
 _KNOWN_VERBS = frozenset({"get", "list", "search", "update", "delete"})
 """Verbs of tools on records that exist."""
+_READING = frozenset({"get", "list", "search"})
 _WRITING = frozenset({"create", "update", "delete"})
 _MOST_TOOLS = 3
 """How many tools are tried for one part. The check runs with every start, and calls each of them once for each
@@ -34,7 +35,7 @@ def unused_parts(inferred: Inferred, named: Collection[str], state: Json) -> lis
     plans = [variant for plan in inferred.plans.values() for variant in plan.variants]
     if not inferred.paths or any(plan.backend == PROGRAM for plan in plans):
         return []
-    shown = {plan.entity for plan in plans if plan.entity and (plan.verb != "create" or plan.if_exists != "refuse")}
+    shown = {entity for plan in plans if (entity := _shown_entity(plan))}
     used = _with_linked({*named, *shown} & inferred.entities.keys(), inferred.entities)
     read = [inferred.paths[name] for name in inferred.paths.keys() & used]
     unused: list[Path] = []
@@ -44,7 +45,7 @@ def unused_parts(inferred: Inferred, named: Collection[str], state: Json) -> lis
         if name in used and is_single and rows:
             values = _single_values([plan for plan in plans if plan.entity == name])
             unused += _beside(values, rows[0], path, state) if values else []
-        elif name not in used and rows:
+        elif name not in used and rows and (is_single or path not in read):
             unused += _paths(rows[0], path, state, read) if is_single else [path]
     return unused
 
@@ -67,22 +68,31 @@ def _beside(values: Collection[Path], fields: Record, path: Path, state: Json) -
     return unused
 
 
+def _shown_entity(plan: Plan) -> str | None:
+    """Return the entity whose given records a plan shows: also one that it updates, if its result has the record."""
+    is_update = plan.verb == "update" or (plan.verb == "create" and plan.if_exists != "refuse")
+    has_record = plan.envelope.record is not None or plan.envelope.rows is not None or bool(plan.result)
+    return plan.entity if plan.verb in _READING or (is_update and has_record) else None
+
+
 def _with_linked(used: set[str], entities: Mapping[str, Entity]) -> set[str]:
-    """Return these entities, and those whose records they show, link to or are parts of."""
+    """Return these entities, those whose records hold theirs, and those of which links to them show all there is."""
     pending = [*used]
     while pending:
         entity = entities.get(pending.pop())
-        links = {*_links(entity)} - used if entity is not None else set[str]()
+        links = {*_links(entity, entities)} - used if entity is not None else set[str]()
         used |= links
         pending += links
     return used
 
 
-def _links(entity: Entity) -> Iterator[str]:
+def _links(entity: Entity, entities: Mapping[str, Entity]) -> Iterator[str]:
     yield from (entity.inside.entity,) if entity.inside is not None else ()
     for field in entity.fields.values():
-        yield from (field.link,) if field.link is not None else ()
-        yield from (snake(name).removesuffix("_id") for name in _nested_names(field.schema) if name.endswith("_id"))
+        nested = (snake(name).removesuffix("_id") for name in _nested_names(field.schema) if name.endswith("_id"))
+        for name in filter(None, (field.link, *nested)):
+            if name in entities and [*entities[name].fields] == [entities[name].key]:
+                yield name
 
 
 def _nested_names(schema: Record) -> Iterator[str]:
@@ -138,29 +148,24 @@ def suggestions(
     undeclared = {name: tool for name, tool in evidence.tools.items() if name not in evidence.overrides}
     if inferred.entities[entity].singleton:
         getters = [tool for name, tool in undeclared.items() if _may_get_one(tool, inferred.plans[name])]
-        alike = sorted(_named_alike(path[-1:], getters, inferred.plans), key=lambda tool: -_shared(path[-1], tool))
+        alike = _named_alike(path[-1:], getters, inferred.plans)
         yield from ((tool, {"verb": "get", "entity": entity}) for tool in alike[:_MOST_TOOLS])
         return
     free = [tool for name, tool in undeclared.items() if not inferred.records.get(inferred.plans[name].entity or "")]
-    held = as_object(_at(state, path)).values()
-    usual = "list" if held and all(isinstance(value, list) for value in held) else "get"  # several for each parent
     alike = _named_alike(names, free, inferred.plans) or _asking_by_parent(inferred.entities[entity], free, inferred)
     for tool in islice(alike, _MOST_TOOLS):
-        yield tool, {"verb": _verb(tool, inferred.plans[tool.id], usual), "entity": entity}
-
-
-def _shared(name: str, tool: Tool) -> int:
-    """Return how many words of a name occur in the name or the description of a tool."""
-    return len(_nouns((name,)) & _nouns((tool.name, *tool.description.split())))
+        yield tool, {"verb": _verb(tool, inferred.plans[tool.id], inferred.entities[entity]), "entity": entity}
 
 
 def _may_get_one(tool: Tool, plan: Plan) -> bool:
     return plan.verb not in _WRITING and not required(tool.input_schema)
 
 
-def _verb(tool: Tool, plan: Plan, usual: str) -> str:
-    """Return what a tool may do to records that exist; the `usual` if only its arguments show it."""
-    return plan.verb if plan.verb in _KNOWN_VERBS else (usual if required(tool.input_schema) else "list")
+def _verb(tool: Tool, plan: Plan, entity: Entity) -> str:
+    """Return what a tool may do to records that exist; to get one, if only its arguments show it, it takes a key."""
+    asked = required(tool.input_schema)
+    names_one = bool(asked) and not any(name in entity.fields and name != entity.key for name in asked)
+    return plan.verb if plan.verb in _KNOWN_VERBS else "get" if names_one else "list"
 
 
 def _some(value: Json) -> Json:
@@ -171,10 +176,18 @@ def _some(value: Json) -> Json:
 
 
 def _named_alike(names: Sequence[str], tools: Iterable[Tool], plans: Mapping[str, Plan]) -> list[Tool]:
-    """Return the tools that share a word with these names: first those that share one with the last, then by effect."""
+    """Return the tools that share a word with these names: first those that share one with the last, then by effect.
+
+    Those whose descriptions alone share words with the last name come after them.
+    """
     last, whole = _nouns(names[-1:]), _nouns(names)
-    alike = [tool for tool in tools if not whole.isdisjoint(_nouns((tool.name,)))]
-    return sorted(alike, key=lambda tool: (last.isdisjoint(_nouns((tool.name,))), plans[tool.id].verb in _WRITING))
+    ranked = list[tuple[tuple[bool, bool, bool, int], Tool]]()
+    for tool in tools:
+        named, said = _nouns((tool.name,)), _nouns((tool.description.partition("\n")[0].lower(),))
+        is_writing, shared = plans[tool.id].verb in _WRITING, len(last & (named | said))
+        if whole & named or last & said:
+            ranked.append(((not whole & named, not last & named, is_writing, -shared), tool))
+    return [tool for _, tool in sorted(ranked, key=lambda pair: pair[0])]
 
 
 def _asking_by_parent(entity: Entity, tools: Iterable[Tool], inferred: Inferred) -> list[Tool]:

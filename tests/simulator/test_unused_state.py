@@ -44,13 +44,33 @@ def test_a_singleton_that_no_tool_shows_is_named(tmp_path: Path, held: Json) -> 
     [
         ([tool("get_settings"), tool("set_theme", {"theme": STRING})], {"settings": {"theme": "dark", "font": "x"}}),
         (TASKS, {"tasks": {"columns": ["id", "title"], "rows": [["t1", "a"]], "count": 1}}),
-        (TASKS, {"tasks": [{"id": "t1", "title": "a", "user_id": "u1"}], "users": [{"id": "u1", "name": "Ada"}]}),
+        (TASKS, {"tasks": [{"id": "t1", "title": "a", "user_id": "u1"}], "users": [{"id": "u1"}]}),
         (TASKS, {"tasks": [{"id": "t1", "title": "a", "steps": [{"tool_id": "x", "n": 1}]}], "tools": [{"id": "x"}]}),
         (TASKS, {"tasks": [], "books": [], "task_counter": 7, "next_task_id": 8, "motto": "", "shelf": {"a": None}}),
     ],
 )  # fmt: skip
 def test_parts_that_are_used_or_empty_are_not_reported(tmp_path: Path, tools: list[Json], state: Json) -> None:
     assert warnings(tmp_path, tools, state) == []
+
+
+@pytest.mark.parametrize("link", ["user_id", "user", "assignee"])
+def test_records_of_which_only_keys_are_shown_are_named(tmp_path: Path, link: str) -> None:
+    state: Json = {"tasks": [{"id": "t1", link: "u1"}], "users": [{"id": "u1", "name": "Ada"}]}
+    writing = [tool("delete_user", {"user_id": STRING}, "user_id"), tool("create_user", {"name": STRING}, "name")]
+    assert warnings(tmp_path, [*TASKS, *writing], state) == ["world.state.users: no tool shows this part"]
+    assert not warnings(tmp_path, [*TASKS, *writing, tool("list_users")], state)
+
+
+@pytest.mark.parametrize("about", ["Doctors and their rooms.", "Which doctors are there?", "The doctor on duty"])
+@pytest.mark.parametrize("held", [[{"id": "d1", "room": 4}], {"d1": {"room": 4}, "d2": {"room": 5}}])
+async def test_a_description_leads_to_the_line_that_shows_a_part(tmp_path: Path, about: str, held: Json) -> None:
+    state, asking = {"tasks": [{"id": "t1"}], "doctors": held}, {**tool("report_7"), "description": about}
+    (warning,) = warnings(tmp_path, [*TASKS, asking], state)
+    line = "report_7: {verb: list, entity: doctor}"
+    assert warning == f"world.state.doctors: no tool shows this part; `{line}` under sim: would"
+    assert not warnings(tmp_path, [*TASKS, asking], state, sim={"report_7": {"verb": "list", "entity": "doctor"}})
+    async with Simulator.load(tmp_path / "scenario.yaml").open() as world:
+        assert [row["room"] for row in value(await world.call("report_7"))] == [4, 5][: len(held)]
 
 
 @pytest.mark.parametrize(

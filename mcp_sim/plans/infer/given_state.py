@@ -91,6 +91,7 @@ def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
     reader = _Reader(nouns or Nouns(), frozenset(_texts(state)))
     reader.sort_parts((), as_object(state))
     reader.merge_details()
+    reader.split_parents()
     reader.link_parents()
     reader.count_on()
     singles = {name: _make_singleton(name, record) for name, record in reader.singles.items()}
@@ -119,6 +120,8 @@ class _Reader:
     paths: dict[str, Path] = field(default_factory=dict[str, "Path"])
     parents: dict[str, Rows] = field(default_factory=dict[str, "Rows"])
     """The tables whose rows have parents."""
+    holders: dict[str, list[str]] = field(default_factory=dict[str, "list[str]"])
+    """The parents in such a table, also those without rows."""
     memberships: dict[str, Membership] = field(default_factory=dict[str, "Membership"])
     links: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """The fields with the parents of rows."""
@@ -157,31 +160,37 @@ class _Reader:
         entity = self.nouns.entity_of(path[-1])
         described = self.nouns.described.get(entity, entity)
         entity = entity if entity in self.nouns.names or described in siblings else described
-        row = self._noun_of_rows(entity, rows)
-        if row is not None:
-            names = Rows([((), {NAME: parent}) for parent in body], plain=NAME)
-            self._add_rows(path, entity, names)
-            self._add_rows(path, row, rows)
-        else:
-            self._add_rows(path, entity if entity not in self.tables else f"{scope}_{entity}", rows)
-
-    def _add_rows(self, path: Path, entity: str, rows: Rows) -> None:
+        if entity in self.tables:
+            entity = f"{scope}_{entity}"
         self.tables[entity] = make_table(self.nouns, entity, rows)
         self.paths[entity] = path
         if rows.levels:
             self.parents[entity] = rows
+            self.holders[entity] = [*body]
+
+    def split_parents(self) -> None:
+        """Make records of the parents in a map that is named after them: `device`s of `rooms: {Attic: []}`, and rooms.
+
+        Its rows are called what tools list of a parent, or what their ids say.
+        """
+        for parent, rows in [*self.parents.items()]:
+            row = self._noun_of_rows(parent, rows)
+            names = self.holders[parent]
+            if row is not None and self._parent_entity(parent, {*names}) is None:
+                self.tables[row], self.parents[row], self.paths[row] = (
+                    make_table(self.nouns, row, rows), self.parents.pop(parent), self.paths[parent],
+                )  # fmt: skip
+                self.tables[parent] = make_table(
+                    self.nouns, parent, Rows([((), {NAME: at}) for at in names], plain=NAME)
+                )
 
     def _noun_of_rows(self, parent: str, rows: Rows) -> str | None:
-        """Return what tools call the rows of a map that is named after their parents: `device` in `rooms: {Attic: []}`.
-
-        It is the noun of their ids, or that of what tools list of a parent. None if the map is named after the rows.
-        """
-        if rows.levels != 1 or rows.plain or parent not in self.nouns.names or parent in self.tables:
+        if rows.levels != 1 or rows.plain or parent not in self.nouns.names:
             return None
-        key = find_key("", infer_fields(rows.bodies), rows.bodies)
-        nouns = (noun_of_id(snake(key or "")), self.nouns.members.get(parent))
-        known = [noun for noun in nouns if noun and noun in self.nouns.names]
-        return known[0] if known and known[0] not in {parent, *self.tables} else None
+        stem = noun_of_id(snake(find_key("", infer_fields(rows.bodies), rows.bodies) or ""))
+        row = self.nouns.members.get(parent, stem)
+        is_other = row in self.nouns.names - self.tables.keys() and last_word(row) != last_word(parent)
+        return row if is_other else None
 
     def _find_rows(self, name: str, value: Json, *, of_parent: bool = False) -> Rows | None:
         """Return the rows of a table. None if the value is not a table.
