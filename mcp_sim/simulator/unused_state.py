@@ -76,7 +76,7 @@ def _shown_entity(plan: Plan) -> str | None:
 
 
 def _with_linked(used: set[str], entities: Mapping[str, Entity]) -> set[str]:
-    """Return these entities, those whose records hold theirs, and those of which links to them show all there is."""
+    """Return these entities, those whose records hold theirs, and linked ones that only have a key."""
     pending = [*used]
     while pending:
         entity = entities.get(pending.pop())
