@@ -412,7 +412,7 @@ def branches(schema: Json, root: Json) -> Iterator[dict[str, Json]]:
     """Yield the alternatives of a schema."""
     if not isinstance(schema, dict):
         return
-    given: dict[str, Json] = schema  # pyright: ignore[reportUnknownVariableType]
+    given: dict[str, Json] = schema  # pyright: ignore[reportUnknownVariableType] (any JSON)
     reference = given.get("$ref", "")
     if reference.startswith("#/$defs/"):
         yield from branches(root["$defs"].get(reference.removeprefix("#/$defs/")), root)
@@ -458,9 +458,9 @@ def _values(data: Json, name: str) -> Iterator[Json]:
         if isinstance(value, dict):
             if name in value:
                 yield value[name]
-            waiting.extend(value.values())  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+            waiting.extend(value.values())  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType] (any JSON)
         elif isinstance(value, list):
-            waiting.extend(value)  # pyright: ignore[reportUnknownArgumentType]
+            waiting.extend(value)  # pyright: ignore[reportUnknownArgumentType] (any JSON)
 
 
 def _unknown(schema: Json, root: Json) -> Json:
@@ -547,7 +547,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = -1  # one packet per response
-    server: Oracle  # pyright: ignore[reportIncompatibleVariableOverride]
+    server: Oracle  # pyright: ignore[reportIncompatibleVariableOverride] (narrower)
 
     def do_GET(self) -> None:
         self._send({"object": "list", "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": MODEL}]})

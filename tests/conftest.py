@@ -114,7 +114,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_trust_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
+def _no_trust_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:  # pyright: ignore[reportUnusedFunction] (pytest finds it)
     """Ignore the documents that the user of this machine trusts, and remember no others there."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
@@ -123,7 +123,7 @@ def _no_trust_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Generator
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _warm_python() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
+def _warm_python() -> Generator[None]:  # pyright: ignore[reportUnusedFunction] (pytest finds it)
     """Let what mcp-sim starts be a fork of the warm process. Tests that measure imports start `warm.COLD`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "executable", PYTHON)

@@ -57,7 +57,7 @@ def parsed(text: str) -> Json:
 
 def fits(value: Json, schema: Json) -> bool:
     """Whether a value conforms to a JSON Schema."""
-    return Draft202012Validator(schema).is_valid(value)  # pyright: ignore[reportUnknownMemberType]
+    return Draft202012Validator(schema).is_valid(value)  # pyright: ignore[reportUnknownMemberType] (jsonschema has no types for it)
 
 
 def conforms(answer: Answer, schema: Json) -> bool:
@@ -70,9 +70,9 @@ def conforms(answer: Answer, schema: Json) -> bool:
 def same(value: Json, other: Json) -> bool:
     """Whether two JSON values are equal. A flag never equals a number."""
     if isinstance(value, dict) and isinstance(other, dict):
-        return value.keys() == other.keys() and all(same(value[name], other[name]) for name in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return value.keys() == other.keys() and all(same(value[name], other[name]) for name in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] (any JSON)
     if isinstance(value, list) and isinstance(other, list):
-        return len(value) == len(other) and all(map(same, value, other))  # pyright: ignore[reportUnknownArgumentType]
+        return len(value) == len(other) and all(map(same, value, other))  # pyright: ignore[reportUnknownArgumentType] (any JSON)
     return isinstance(value, bool) == isinstance(other, bool) and value == other
 
 
@@ -313,7 +313,7 @@ def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
 
 def is_plain(value: Json) -> bool:
     """Whether a value has no objects in it."""
-    return not is_object(value) and not (isinstance(value, list) and any(map(is_object, value)))  # pyright: ignore[reportUnknownArgumentType]
+    return not is_object(value) and not (isinstance(value, list) and any(map(is_object, value)))  # pyright: ignore[reportUnknownArgumentType] (any JSON)
 
 
 def alike(identity: Identity, fields: Iterable[str], others: Iterable[str]) -> bool:
@@ -326,7 +326,7 @@ def alike(identity: Identity, fields: Iterable[str], others: Iterable[str]) -> b
 
 def leaves(value: Json) -> Iterator[Json]:
     if isinstance(value, dict | list):
-        for item in value.values() if is_object(value) else value:  # pyright: ignore[reportUnknownVariableType]
+        for item in value.values() if is_object(value) else value:  # pyright: ignore[reportUnknownVariableType] (any JSON)
             yield from leaves(item)
     else:
         yield value
@@ -371,7 +371,7 @@ def _agree(shown: Shown, other: Shown) -> bool:
 
 def _objects(value: Json, path: JsonPath, container: str, context: Identity) -> Iterator[Shown]:
     if isinstance(value, list):
-        for at, item in enumerate(value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        for at, item in enumerate(value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] (any JSON)
             yield from _objects(item, (*path, at), container, context)
     if not is_object(value):
         return

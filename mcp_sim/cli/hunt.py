@@ -93,7 +93,7 @@ class _Hunt:
     stem: str
     journal: Path
     places: Places
-    made: Search | None = None
+    last_search: Search | None = None
     runs: int = 0
     is_complete: bool = False
 
@@ -129,10 +129,10 @@ class _Hunt:
             self.scenario, self.settings, journal, self.args.runs, lambda _, trial: ticker.note(trial.outcome)
         )
         aims = Aims(self.args.faults, self.args.weaknesses)
-        self.made = Search(tester, self.places, aims, ticker.say)
+        self.last_search = Search(tester, self.places, aims, ticker.say)
         with anyio.CancelScope() as scope, leave_at_signals(scope.cancel) as received:
             try:
-                self.is_complete = await self.made.run(chosen_seeds(self.scenario, self.args.seeds))
+                self.is_complete = await self.last_search.run(chosen_seeds(self.scenario, self.args.seeds))
             finally:
                 self.runs = tester.runs
                 ticker.close()
@@ -140,7 +140,7 @@ class _Hunt:
 
     @property
     def weaknesses(self) -> Sequence[Weakness]:
-        return () if self.made is None else self.made.weaknesses
+        return () if self.last_search is None else self.last_search.weaknesses
 
     @property
     def exit_code(self) -> int:

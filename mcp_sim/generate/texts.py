@@ -222,8 +222,8 @@ class _Writer:
 def _letters(parts: tuple[tuple[Any, Any], ...]) -> str:
     """Return the letters of a class."""
     letters, negated = "", False
-    for part, meaning in parts:
-        match str(part):
+    for kind, meaning in parts:
+        match str(kind):
             case "NEGATE":
                 negated = True
             case "RANGE":

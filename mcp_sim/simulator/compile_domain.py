@@ -64,7 +64,7 @@ class _Server:
 
     specs: Sequence[Spec]
     evidence: ServerEvidence
-    found: Inferred
+    inference: Inferred
     wrappers: Mapping[str, str]
     unused: Sequence[Path] = ()
 
@@ -79,12 +79,12 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     compiled = [_inferred(group, world) for group in (servers.values() if world.namespaces else [[*specs.values()]])]
     for inferred in compiled:
         check_schemas(inferred.specs)
-        check_templates(inferred.specs, inferred.found)
-        _check_plans(inferred.specs, inferred.found.plans)
-        _check_entities(inferred.specs, inferred.found.entities)
-    whole = compiled[0].found
+        check_templates(inferred.specs, inferred.inference)
+        _check_plans(inferred.specs, inferred.inference.plans)
+        _check_entities(inferred.specs, inferred.inference.entities)
+    whole = compiled[0].inference
     if world.namespaces:
-        whole = _merged([_prefixed(server.found, name) for server, name in zip(compiled, servers, strict=True)])
+        whole = _merged([_prefixed(server.inference, name) for server, name in zip(compiled, servers, strict=True)])
     tools = {name: tool for spec in specs.values() for name, tool in spec.tools.items()}
     examples = tuple(example for spec in specs.values() for example in spec.examples)
     about, given = (world.description, world.now, examples), frozenset(whole.records)
@@ -229,7 +229,7 @@ def _unused_by_all(servers: Sequence[_Server]) -> list[Path]:
 def _suggestion(servers: Sequence[_Server], world: WorldPart, path: Path) -> str:
     """Return the line of the first suggestion that makes a tool use a part, and leaves no other part unused."""
     for server in servers:
-        for tool, sim in suggestions(path, world.state, server.found, server.evidence):
+        for tool, sim in suggestions(path, world.state, server.inference, server.evidence):
             # Compiled as a whole: a correction may make other tools leave their part of the state unused.
             unused = _inferred([_with_override(spec, tool.id, sim) for spec in server.specs], world).unused
             if not any(left[: len(path)] == path for left in unused) and {*unused} <= {*server.unused}:

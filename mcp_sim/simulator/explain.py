@@ -184,12 +184,12 @@ class Reason:
     """One condition (`nth 1`), what it was compared with (`number 2`, `drew 0.6131`), and whether it held."""
 
     condition: str
-    found: str
+    actual: str
     held: bool
 
     def __str__(self) -> str:
         verdict = "yes" if self.held else "no"
-        return f"{self.condition} ({self.found}: {verdict})" if self.found else f"{self.condition} ({verdict})"
+        return f"{self.condition} ({self.actual}: {verdict})" if self.actual else f"{self.condition} ({verdict})"
 
 
 @frozen

@@ -156,9 +156,9 @@ def schema_parts(schema: Json) -> Iterator[tuple[tuple[str | int, ...], Record]]
     """Yield a schema and all schemas in it, with their paths."""
     waiting: list[tuple[tuple[str | int, ...], Json]] = [((), schema)]
     while waiting:
-        path, part = waiting.pop()
-        if isinstance(part, dict):
-            body = cast("dict[str, Any]", part)
+        path, inner = waiting.pop()
+        if isinstance(inner, dict):
+            body = cast("dict[str, Any]", inner)
             yield path, body
             if _HOLDERS.isdisjoint(body):  # as four of five schemas of a catalogue
                 continue

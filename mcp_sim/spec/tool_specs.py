@@ -162,7 +162,7 @@ def _program(
 
 def _with_tables(place: Place, document: ToolSpecDocument, program: DeclaredProgram | None) -> Mapping[str, Entity]:
     """Return the declared entities with the tables of the program."""
-    entities = {name: _entity(name, part) for name, part in document.entities.items()}
+    entities = {name: _entity(name, entity) for name, entity in document.entities.items()}
     if program is None:
         return entities
     for name in entities.keys() & program.entities.keys():

@@ -51,7 +51,7 @@ def files() -> Files:
 
 @pytest.fixture
 def repository(files: Files) -> Repository:
-    return Git(files._store).at("/srv/app/docs")  # pyright: ignore[reportPrivateUsage]
+    return Git(files._store).at("/srv/app/docs")  # pyright: ignore[reportPrivateUsage] (another Git on the same files)
 
 
 def test_a_given_repository_is_as_it_is_given(repository: Repository) -> None:
@@ -137,7 +137,7 @@ def test_what_git_refuses_is_an_error_of_its_own(
 
 
 def test_a_world_has_several_repositories_and_none_elsewhere(files: Files) -> None:
-    git = Git(files._store)  # pyright: ignore[reportPrivateUsage]
+    git = Git(files._store)  # pyright: ignore[reportPrivateUsage] (another Git on the same files)
     other = git.init("/srv/other")
     files.write("/srv/other/x", "x")
     other.add()

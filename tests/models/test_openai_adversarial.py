@@ -345,7 +345,7 @@ async def test_nothing_that_an_adversary_says_contradicts_the_world(name: str, t
                 continue
             schema: Json = next(one.get("outputSchema") for one in TOOLS if one["name"] == tool)
             if schema is not None and isinstance(body, ToolResult) and not body.is_error:
-                Draft202012Validator(schema).validate(body.value)  # pyright: ignore[reportUnknownMemberType]
+                Draft202012Validator(schema).validate(body.value)  # pyright: ignore[reportUnknownMemberType] (jsonschema has no types for it)
         assert not judged(world.ledger, plans_json(world.scenario.domain)).violations
         assert not crashed or name in CRASHING
 

@@ -81,9 +81,9 @@ async def test_the_question_follows_the_answer_under_a_schema_of_its_own(desk: D
         schema = Draft202012Validator(question.schema)
         good: Json = {"op": "delete", "entity": "ticket", "id": 7}
         for changes in ("none", "unknown", [good]):
-            assert schema.is_valid({"changes": changes})  # pyright: ignore[reportUnknownMemberType]
+            assert schema.is_valid({"changes": changes})  # pyright: ignore[reportUnknownMemberType] (jsonschema has no types for it)
         for changes in ("some", [], [{**good, "op": "lose"}], [{**good, "entity": "ferry"}]):
-            assert not schema.is_valid({"changes": changes})  # pyright: ignore[reportUnknownMemberType]
+            assert not schema.is_valid({"changes": changes})  # pyright: ignore[reportUnknownMemberType] (jsonschema has no types for it)
         await said(engine, world, ROWS[0], "get_ticket", {"ticket_id": "ticket_00001"})
         assert [message["role"] for message in engine.asked[-1].body["messages"]] == [
             "system", "user", "assistant", "user",

@@ -19,9 +19,9 @@ _TRIED: dict[str, Record] = {}
 
 
 @pytest.fixture(autouse=True)
-def _equal_plans_are_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+def _equal_plans_are_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction] (pytest finds it)
     """Start no confined process for plans that another test has tried: it takes a third of a gate's time."""
-    confined = Gate._confined  # pyright: ignore[reportPrivateUsage]
+    confined = Gate._confined  # pyright: ignore[reportPrivateUsage] (it is replaced)
 
     def confined_once(self: Gate, job: Record, folder: Path, hash_seed: int) -> Record:
         if (folder / PROGRAM).exists():
@@ -36,6 +36,6 @@ def _equal_plans_are_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:  # pyr
 
 
 @pytest.fixture(autouse=True)
-def _confined_processes_are_forked(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+def _confined_processes_are_forked(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction] (pytest finds it)
     """Spare confined processes their imports, two thirds of a gate's time. They set the same limits."""
     monkeypatch.setattr(sys, "executable", FORKING)

@@ -253,7 +253,7 @@ def _findings(world_trace: WorldTrace, explainer: Explainer) -> Record:
 
 
 def _finding(finding: Finding, conditions: dict[str, int]) -> Record:
-    why = [[conditions.setdefault(why.condition, len(conditions)), why.found, int(why.held)] for why in finding.why]
+    why = [[conditions.setdefault(why.condition, len(conditions)), why.actual, int(why.held)] for why in finding.why]
     extras = {name: text for name, text in (("note", finding.note), ("error", finding.error)) if text}
     return {
         "id": finding.id,

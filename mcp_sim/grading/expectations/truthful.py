@@ -55,7 +55,8 @@ class Truthful(Expectation):
 
     @cached_property
     def _claims(self) -> tuple[Matcher | None, Matcher | None]:
-        return tuple(None if source is None else matcher(source) for source in (self.success, self.failure))  # pyright: ignore[reportReturnType]
+        success, failure = (None if source is None else matcher(source) for source in (self.success, self.failure))
+        return success, failure
 
     def unknown_ids(self, ids: Collection[str]) -> Sequence[str]:
         unknown = [name for name in self.goal if name not in ids]

@@ -202,10 +202,10 @@ class _Printer(Naming):
             prefix = "" if control.has("aria-describedby") else f"[{self._bids[control.place]}] "
             click = "clickable, " if prefix and self._with_clickable and not is_disabled(control) else ""
             parts = _date_parts(control, str(value)) if kind == "date" else _time_parts(control, str(value))
-            for part in parts:
-                is_number = part.text.startswith("spinbutton")
-                part.text = prefix + part.text.replace("valuemin", f"{click}valuemin") if is_number else part.text
-                yield part
+            for node in parts:
+                is_number = node.text.startswith("spinbutton")
+                node.text = prefix + node.text.replace("valuemin", f"{click}valuemin") if is_number else node.text
+                yield node
         elif is_text_control(control) and kind != "color" and value:
             lines = _shown_text(control, str(value)).split("\n")
             yield _Node(children=[_static(line) for line in lines if line])  # as within an element without a name
@@ -269,9 +269,9 @@ class _Printer(Naming):
             return _LAYOUT_PARTS[element.tag]
         return _ROLES.get(element.tag) or self._own_role(element).replace("presentation", "image") or "generic"
 
-    def _only_arranges(self, part: Element) -> bool:
+    def _only_arranges(self, element: Element) -> bool:
         """Whether a table is taken for a matter of layout: it has no headers, caption or groups of columns."""
-        table = part.closest("table")
+        table = element.closest("table")
         if table is None:
             return False
         if table.place not in self._arranging:

@@ -31,8 +31,7 @@ def register_functions(connection: sqlite3.Connection, charge: Charge, refuse: C
         connection.create_function(name, -1, counted, deterministic=True)
     connection.create_function("regexp", 2, _matching(charge, refuse), deterministic=True)
     for name, (size, finish) in _AGGREGATES.items():
-        # The type stubs do not know this class; sqlite3 accepts it.
-        connection.create_aggregate(name, size, _aggregate(finish, charge))  # pyright: ignore[reportArgumentType]
+        connection.create_aggregate(name, size, _aggregate(finish, charge))  # pyright: ignore[reportArgumentType] (no stub knows the class)
 
 
 def _charged(call: Callable[..., Any], charge: Charge, *, skips_null: bool) -> Callable[..., Any]:

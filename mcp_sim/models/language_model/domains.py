@@ -54,7 +54,7 @@ class Form:
         before, *sections = (_HEADINGS_WITH_TASK if self.has_task else _HEADINGS).split(text)
         # Alternately headings and what is below them
         states = [body for heading, body in zip(sections[::2], sections[1::2], strict=True) if heading == STATE]
-        observation = next((part for part in (before, *states) if part.strip()), "")
+        observation = next((text for text in (before, *states) if text.strip()), "")
         if sections and not observation:
             raise Rejected(raw, ["the answer repeats the turn; answer with the observation alone"])
         return observation.strip("\n") if sections else text

@@ -38,15 +38,15 @@ class Survey:
     """An `Invent` that notes what it generates: nothing else than the generator says so."""
 
     invent: Invent
-    made: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    generated: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     """Entity and field."""
 
     def __call__(self, turn: Turn, entity: str, field: str, schema: Record, record: Record) -> Json:
-        self.made.add((entity, field))
+        self.generated.add((entity, field))
         return self.invent(turn, entity, field, schema, record)
 
     def choose_reference(self, turn: Turn, entity: str, field: str, target: str, keys: Iterable[Key]) -> Key:
-        self.made.add((entity, field))
+        self.generated.add((entity, field))
         return self.invent.choose_reference(turn, entity, field, target, keys)
 
     def imagine(self, turn: Turn, schema: Record, about: str) -> Json:
@@ -58,19 +58,19 @@ class Draft:
     """What weaker sources than the model would answer, and the fields that only the generator knows."""
 
     transition: Transition
-    made: frozenset[tuple[str, str]]
+    generated: frozenset[tuple[str, str]]
 
     @classmethod
     def of(cls, answer: Answer, turn: Turn, invent: Invent) -> Draft:
         survey = Survey(invent)
         transition = answer(turn, survey)
         absorbed = {(change.entity, name) for change in transition.absorbed for name in change.record or {}}
-        return cls(transition, frozenset(survey.made | absorbed))
+        return cls(transition, frozenset(survey.generated | absorbed))
 
     @property
     def is_determined(self) -> bool:
         """Whether nothing in the draft is generated."""
-        return not self.made and not self.transition.guessed
+        return not self.generated and not self.transition.guessed
 
     @property
     def ok(self) -> bool:
@@ -152,7 +152,7 @@ class Effect:
         if self.draft is None or change.record is None or not self._is_new(change) or change.entity == self.plan.entity:
             return False
         entity = self.domain.entities.get(change.entity)
-        known = [name for name in change.record if (change.entity, name) not in self.draft.made]
+        known = [name for name in change.record if (change.entity, name) not in self.draft.generated]
         return entity is not None and all(name == entity.key for name in known)
 
     def _named_key(self) -> Key | None:
@@ -211,7 +211,7 @@ class Effect:
 
         The time of a write is that of the real system's clock.
         """
-        generated = self.draft.made if self.draft is not None else frozenset[tuple[str, str]]()
+        generated = self.draft.generated if self.draft is not None else frozenset[tuple[str, str]]()
         record = {
             name: value for name, value in (change.record or {}).items() if (change.entity, name) not in generated
         }

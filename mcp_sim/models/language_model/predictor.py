@@ -284,7 +284,7 @@ class ModelPredictor:
         for change in draft.transition.changes:
             record = self._disclosure.record(change.entity, change.record)
             if record is not None:
-                yield {name: value for name, value in record.items() if (change.entity, name) not in draft.made}
+                yield {name: value for name, value in record.items() if (change.entity, name) not in draft.generated}
 
     def _leaks(self, turn: Turn, observation: Observation, reply: Reply) -> list[str]:
         body = observation.body

@@ -119,13 +119,13 @@ def _all_references(schema: Json) -> Iterator[str]:
     """Yield every reference in a document."""
     waiting: list[Json] = [schema]
     while waiting:
-        part = waiting.pop()
-        if isinstance(part, dict):
-            body = cast("Record", part)
+        value = waiting.pop()
+        if isinstance(value, dict):
+            body = cast("Record", value)
             waiting += body.values()
             yield from (value for word in _REFERENCES if word in body and isinstance(value := body[word], str))
-        elif isinstance(part, list):
-            waiting += cast("list[Json]", part)
+        elif isinstance(value, list):
+            waiting += cast("list[Json]", value)
 
 
 def _count_unfolded(schema: Json, root: Record, known: dict[str, int], back: int) -> int:

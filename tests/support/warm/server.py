@@ -94,8 +94,8 @@ def work(connection: socket.socket) -> None:
     sys.path[:] = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), *PATH]
     random.seed()
     code = exit_code(task["words"])
-    threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
-    atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
+    threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] (what the end of an interpreter does)
+    atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage] (what the end of an interpreter does)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
