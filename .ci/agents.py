@@ -3,8 +3,8 @@
     python .ci/agents.py FOLDER [AGENT...]      FOLDER receives environments and scripts; may have those of clients.py
 
 The agents are in tests/clients/agents: two on frameworks, and a shell script with curl and jq. Instead of asking a
-model they read the scripts of `mcp_sim.runs.agents`, so every run must pass. The agent in shell plays every scenario
-over both transports; the frameworks take turns with the scenarios, and with the transports. Scripts for servers that
+model they read the scripts of `mcp_sim.runs.agents`, so every run must pass. Every scenario is played over both
+transports: over one by the agent in shell, over the other by a framework, and they take turns. Scripts for servers that
 answer in prose are left out, but for shells: these agents recognise an answer by its JSON, or by what it shows.
 """
 
@@ -61,9 +61,8 @@ def runs(name: str, agent: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield the runs of an agent with their names."""
     for at, scenario in enumerate(played_scenarios()):
         turn, own = divmod(at, len(FRAMEWORKS))
-        if name != SHELL and name != FRAMEWORKS[own]:
-            continue
-        for transport in TRANSPORTS if name == SHELL else TRANSPORTS[turn % 2 :][:1]:
+        if name in {SHELL, FRAMEWORKS[own]}:
+            transport = TRANSPORTS[(turn + (name == SHELL)) % 2]
             words = ["run", scenario, "--transport", transport, "--clock", "virtual", "--", *agent]
             yield f"{name} {scenario} {transport}", [sys.executable, "-m", "mcp_sim", *words]
 
