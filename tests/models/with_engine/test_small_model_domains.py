@@ -23,12 +23,12 @@ from mcp_sim import Simulator
 from mcp_sim.types.errors import Crash
 
 Json = Any
-CALLS = int(os.environ.get("MCP_SIM_ENGINE_CALLS", "30"))
-"""Calls of each domain: 30 in CI, 300 by hand."""
-LIMIT = 900 if CALLS <= 30 else 7_200
+CALLS = int(os.environ.get("MCP_SIM_ENGINE_CALLS", "20"))
+"""Calls of each domain: 20 in CI, 300 by hand."""
+LIMIT = 900 if CALLS <= 20 else 7_200
 """Seconds for all of them."""
 SHORT: Json = {**OFF, "max_tokens": 24, "max_attempts": 2, "transcript": 1_000}
-"""Many answers are cut off and asked for again, and the transcript is shortened several times in 30 calls."""
+"""Many answers are cut off and asked for again, and the transcript is shortened several times in 20 calls."""
 HEADING = re.compile(
     r"^# (?:Task|Current State|Action|Tools|Environment|Instructions|Simulation Instruction)$", re.MULTILINE
 )
