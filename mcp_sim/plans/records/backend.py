@@ -17,6 +17,7 @@ from mcp_sim.plans.records.doubts import (
     doubts_noter,
     doubts_test,
     is_unsure_write,
+    missing_record_noter,
 )
 from mcp_sim.plans.records.effects import Facts, Render, WriteMany, batch
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
@@ -138,13 +139,14 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer of a tool that creates, updates or deletes records."""
     write, note = doubting_new_fields(_WRITES[plan.verb](tool, plan, domain), plan, domain), doubts_noter(plan)
     doubts, is_unsure, is_lost = doubts_name(plan.entity or ""), is_unsure_write(plan), absence_test(plan)
+    note_missing = missing_record_noter(plan, domain)
     if plan.each is not None:
         return _changing_many(tool, batch(tool, plan, write, note), show, partly=reports_failures(tool, plan, domain))
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         effect = write(turn, invent)
         if isinstance(effect, Observation):
-            return Transition(effect, guessed=is_lost(turn))
+            return Transition(effect, guessed=note_missing(turn) or is_lost(turn))
         if effect.doubts or turn.memory.get(doubts) or is_unsure:
             note(turn, effect)
         shown = show(Facts(turn, turn.view, effect.record, effect.key))

@@ -15,7 +15,8 @@ from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.plans import DECLARED, Plan
+from mcp_sim.types.views import find_key
 
 _READS = frozenset({"get", "list", "search"})
 
@@ -100,6 +101,27 @@ def doubting_new_fields(write: Write, plan: Plan, domain: Domain) -> Write:
         return replace(effect, doubts=effect.doubts | {ANY_FIELD})
 
     return noted
+
+
+def missing_record_noter(plan: Plan, domain: Domain) -> Callable[[Turn], bool]:
+    """Compile the test of a refused call: whether the server may rather have made the record that is missing.
+
+    Adding to an amount under a new name makes one, where no other tool makes such records: `restock(ingredient)`.
+    """
+    entity, variants = domain.entities[plan.entity or ""], domain.variants
+    is_created = any(other.verb == "create" and other.entity == entity.name for other in variants)
+    fetch, is_sure = argument(plan.key or ""), plan.basis.get("verb", DECLARED).source == "declared"
+    if "add" not in plan.how.values() or plan.key is None or is_created or is_sure or not entity.natural:
+        return lambda _turn: False
+
+    def is_missing(turn: Turn) -> bool:
+        asked = fetch(turn.call.arguments)
+        if not isinstance(asked, str) or find_key(turn.view, entity.name, asked) is not None:
+            return False
+        add_doubts(turn, entity.name, asked, {ANY_FIELD})
+        return True
+
+    return is_missing
 
 
 def _head(path: str) -> str:
