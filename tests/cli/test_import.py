@@ -293,6 +293,17 @@ def test_a_configuration_may_have_any_encoding_of_unicode(encoding: str, file: s
     assert "program or folder '/no/such' not found" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("file", ["mcp.jsonc", "mcp.json"])
+@pytest.mark.parametrize("before", ["// ,\n", "/* , */", "/* { */ // [\n", "\n\t// a: b,\n// c\n"])
+@pytest.mark.parametrize("inside", ["", "// /* \n", "/* // */", "// don't \"open {\n", "// http://x/{id}\n"])
+def test_comments_may_come_before_a_configuration(before: str, inside: str, file: str, here: Path, capsys: Any) -> None:
+    """In YAML, `/* , */ {` begins a text."""
+    text = f'{before}{{{inside}"mcpServers"{inside}:{{"pets"{inside}:{{"command":"/no/such"}}}}}}'
+    (here / file).write_text(text, encoding="utf-8")
+    assert main(["import", "client", file]) == 4
+    assert "program or folder '/no/such' not found" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize(
     "before", ["", ": ping\n\nid: 1\nretry: 3\n", 'data: {"jsonrpc": "2.0", "method": "ping"}\n\n']

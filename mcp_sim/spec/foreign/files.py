@@ -36,6 +36,10 @@ def read_value(path: Path) -> Json:
         except ValueError as error:
             raise DocumentError([Problem(str(path), 0, "", f"invalid TOML: {error}")]) from None
     try:
+        if data.lstrip().startswith(b"/"):  # in YAML, a comment of JSON with all that follows may be a text
+            value = _with_comments(data, str(path))
+            if value is not None:
+                return value
         return yaml12.load(data, str(path), is_foreign=True).value
     except DocumentError:
         for attempt in (_with_comments, _lines, _events):
