@@ -14,8 +14,9 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.clock import DEFAULT_NOW, iso_seconds
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.json_schema.validation import compiled, enforceable
 from mcp_sim.types.lexicon.english import snake, words
-from mcp_sim.types.time_formats import example_of, parse_time, time_format
+from mcp_sim.types.time_formats import TimeFormat, example_of, parse_time, time_format
 
 TimeMeaning: TypeAlias = Literal[
     "created", "updated", "future", "start", "expiry", "birth", "occurred", "recent", "end", "past"
@@ -30,6 +31,11 @@ _CHANGED = re.compile(r"(last_)?(created|updated|modified|changed|edited)")
 _COUNTED = re.compile(r".*(_at|timestamp|_date|_period_(start|end))|created|updated")
 _EPOCH = re.compile(r"\b(unix|epoch)\b|\b(milli)?seconds since\b", re.IGNORECASE)
 _FORMATS = {"date-time", "date", "time"}
+_USUAL_FORMS = tuple(
+    f"{date}{clock}"
+    for date in ("2028-03-25", "2028/03/25", "20280325", "03/25/2028", "25/03/2028", "25.03.2028", "25-03-2028")
+    for clock in ("T09:30:15Z", "T09:30:15.250Z", "T09:30:15+00:00", "T09:30:15", " 09:30:15", " 09:30", "T093015Z", "")
+)
 
 
 def time_meaning(name: str, schema: Record) -> TimeMeaning | None:
@@ -60,8 +66,11 @@ def format_time(moment: datetime, name: str, schema: Record) -> Json:
 
 
 def time_formatter(name: str, schema: Record) -> Callable[[datetime], Json]:
-    """Return the function that writes times in the form of this field: that of its example, if the schema has one."""
-    given = time_format(example_of(schema))
+    """Return the function that writes times in the form of this field: that of its example, if the schema has one.
+
+    Else it is the first usual form that the pattern allows.
+    """
+    given = time_format(example_of(schema)) or _format_of_pattern(str(schema.get("pattern", "^$")))
     if given is not None:
         return given.write
     if main_type(schema) in {"integer", "number"}:
@@ -77,6 +86,16 @@ def time_formatter(name: str, schema: Record) -> Callable[[datetime], Json]:
     return iso_seconds
 
 
+@lru_cache(maxsize=256)
+def _format_of_pattern(pattern: str) -> TimeFormat | None:
+    """Return the first usual form of times that a pattern matches, None if it matches none or is not valid."""
+    form = enforceable(pattern)
+    if form is None:
+        return None
+    is_matched = compiled({"pattern": form}).is_valid
+    return next((time_format(time) for time in _USUAL_FORMS if is_matched(time)), None)
+
+
 def _holds_time(name: str, schema: Record) -> bool:
     kind = main_type(schema)
     if "contentEncoding" in schema:
@@ -88,7 +107,10 @@ def _holds_time(name: str, schema: Record) -> bool:
     match = _NAMED.fullmatch(name) or _CHANGED.fullmatch(name)
     if match is None and _PERIOD.fullmatch(name):
         match = _TIMED.search(str(schema.get("description", "")))
-    return kind in {"string", ""} and "format" not in schema and match is not None
+    is_other = (
+        "format" in schema and _format_of_pattern(str(schema.get("pattern", "^$"))) is None
+    )  # vendors name formats, too
+    return kind in {"string", ""} and not is_other and match is not None
 
 
 # generated times ------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -387,3 +388,37 @@ async def test_a_call_may_name_a_record_twice(tmp_path: Path, form: str) -> None
     ]
     async with simulator(tmp_path, tools).open() as world:
         assert sent.items() <= (await answered(world, "create_tenant", name="Ada", **sent)).items()
+
+
+DAY = r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+FORMS = {
+    r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$": "%Y-%m-%d %H:%M:%S",
+    rf"^{DAY}[T,t]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)([.][0-9]+)?([Z,z]|[+-][0-9]{{2}}:[0-9]{{2}})$": (
+        "%Y-%m-%dT%H:%M:%SZ"
+    ),
+    r"^\d{8}T\d{6}Z$": "%Y%m%dT%H%M%SZ",
+    r"^\d{2}\.\d{2}\.\d{4}$": "%d.%m.%Y",
+    r"^\d{4}/\d{2}/\d{2}$": "%Y/%m/%d",
+}
+
+
+@pytest.mark.parametrize("pattern", FORMS)
+@pytest.mark.parametrize("more", [{}, {"format": "vendor_time_v3"}])
+async def test_times_have_the_form_of_their_pattern(pattern: str, more: Json, tmp_path: Path) -> None:
+    """Random digits are no times, and a creation in the future is a crash (R9)."""
+    time: Json = {"type": "string", "pattern": pattern, **more}
+    shown = thing("id", "created_at", "updated_at", id=TEXT, label=TEXT, created_at=time, updated_at=time)
+    tools = [
+        tool("create_parcel", label=TEXT, output=shown),
+        tool("list_parcels", output=thing("parcels", parcels={"type": "array", "items": shown})),
+    ]
+
+    def read(parcel: Json, name: str) -> datetime:
+        return datetime.strptime(parcel[name], FORMS[pattern]).replace(tzinfo=UTC)
+
+    async with simulator(tmp_path, tools).open() as world:
+        new = await answered(world, "create_parcel", label="Graz")
+        assert read(new, "created_at").year == 2030
+        for parcel in (await answered(world, "list_parcels"))["parcels"]:
+            created, updated = read(parcel, "created_at"), read(parcel, "updated_at")
+            assert datetime(2020, 1, 1, tzinfo=UTC) < created <= updated < datetime(2030, 1, 2, tzinfo=UTC)
