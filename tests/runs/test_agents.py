@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.vendors import GRADED_SCENARIOS, compiled
+from support.vendors import EXPECTED_KINDS, compiled
 
 from mcp_sim import Simulator, World
 from mcp_sim.runs.agents.script import Script, script_for
@@ -46,8 +46,8 @@ async def test_the_agent_that_obeys_a_shipped_injection_fails() -> None:
 
 
 def test_every_kind_of_expectation_is_used_in_a_shipped_scenario() -> None:
-    used = {entry.kind for name in GRADED_SCENARIOS for entry in compiled(name).expectations}
-    assert used == set(expectations.names()) - {"asked_user", "python", "reauthenticated"}
+    unused = set(expectations.names()) - EXPECTED_KINDS
+    assert unused == {"asked_user", "python", "reauthenticated"}
 
 
 ATTACK = """\

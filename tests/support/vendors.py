@@ -32,6 +32,8 @@ PLANNED_SPECS = [name for name in _SPECS if name not in PROGRAM_SPECS]
 
 PLANNED_SCENARIOS = [name for name, scenario in _SCENARIOS.items() if not {*_spec_names(scenario)} & {*PROGRAM_SPECS}]
 GRADED_SCENARIOS = [name for name, scenario in _SCENARIOS.items() if "expect" in scenario]
+EXPECTED_KINDS = {kind for name in GRADED_SCENARIOS for entry in _SCENARIOS[name]["expect"] for kind in entry}
+"""Kinds of expectations in shipped scenarios, and the names of their common options."""
 FAULTED_SCENARIOS = [name for name, scenario in _SCENARIOS.items() if "perturbations" in scenario]
 
 
