@@ -156,10 +156,14 @@ def _asked_key(tool: Tool, plan: Plan, domain: Domain) -> str | None:
 
 
 def _key_alone(tool: Tool, plan: Plan, domain: Domain) -> Render | None:
-    """Return what renders only the key, or None if the result is more than a text."""
+    """Return what renders only the key, or None if the result is more than a text.
+
+    In data, it has its name: of five recorded servers that say so, none returns a bare id.
+    """
     place, field = text_place(tool), domain.entities[plan.entity or ""].key
-    if plan.envelope.text is not None:
-        return lambda facts: tool.success({field: facts.key})
+    if plan.envelope.text is not None or (tool.output_schema is None and not tool.prose):
+        name = _asked_key(tool, plan, domain) or field
+        return lambda facts: tool.success({name: facts.key})
     if tool.output_schema is None:
         return lambda facts: Observation(ToolResult(value_text(facts.key), form="text"))
     return None if place is None else lambda facts: Observation(ToolResult({place: value_text(facts.key)}))

@@ -114,3 +114,15 @@ async def test_a_template_shows_fields_in_another_form_and_instead_of_null(tmp_p
         ]
         with pytest.raises(Crash, match="maker is None"):
             await world.call("show_spade", {"spade_id": "S-1"})
+
+
+@pytest.mark.parametrize("about", ["Returns the new id.", "Returns its id: keep it.", "Return a run_id."])
+@pytest.mark.parametrize(("form", "argument"), [("json", "run_id"), ("json", "id"), ("prose", "run_id")])
+async def test_an_id_alone_has_its_name_in_data(tmp_path: Path, about: str, form: str, argument: str) -> None:
+    tools = given.tool("create_run", "label", about=f"Begin a run. {about}"), given.tool("get_run", argument)
+    spec = f"text: {form}\ntools: {json.dumps([*tools])}\n"
+    async with service(tmp_path, spec, "records: {run: 0}") as simulator, simulator.open("w") as world:
+        answer = given.value(await world.call("create_run", {"label": "Docs"}))
+        key = answer if form == "prose" else answer[argument]
+        assert answer == (key if form == "prose" else {argument: key})
+        assert (await world.call("get_run", {argument: key})).ok
