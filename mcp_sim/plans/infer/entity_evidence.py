@@ -151,7 +151,8 @@ def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
         if len(members) != 1 or not _is_joining(facts, word, member):
             continue
         keyed = noun_of_id(member) != "" and lists.get(entered) == frozenset()
-        if keyed or {plural(noun_of_id(member)), f"{member}s", plural(member)} & lists.keys():
+        is_given = {member, noun_of_id(member)} & {*server.given.members.get(owner, ())}
+        if keyed or is_given or {plural(noun_of_id(member)), f"{member}s", plural(member)} & lists.keys():
             return owner
     return None
 

@@ -344,7 +344,7 @@ def _only_value(facts: ToolFacts, entity: Entity) -> Envelope | None:
     named = fields_in_noun(entity, facts.parsed.noun) or (fields if len(fields) == 1 else [])
     kinds_of = {field.name: _shown_kind(field.schema) for field in named}
     fitting = [name for name, held in kinds_of.items() if held == kind or (held == "[]" and kind.endswith("[]"))]
-    return Envelope(record="", shows={place: fitting[0]}, text=facts.text) if len(fitting) == 1 else None
+    return Envelope(shows={place: fitting[0]}, text=facts.text) if len(fitting) == 1 else None
 
 
 def _shown_kind(schema: Record) -> str:

@@ -36,6 +36,7 @@ from mcp_sim.types.domain import Entity, Field, Inside, singleton_key
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.given_rows import unwrap_rows
 from mcp_sim.types.json_schema.shapes import as_list, as_object, schema_of, type_name, types_of
+from mcp_sim.types.json_values import is_key
 from mcp_sim.types.lexicon.english import is_plural, last_word, noun_of_id, plural, singular, snake
 from mcp_sim.types.lexicon.terms import terms
 
@@ -47,6 +48,8 @@ _FACTS = terms("phrases.facts")
 """Last words of tables with what is known of the records of another one."""
 _BALANCES = terms("fields.balance")
 COUNTER = re.compile(r"(.+)_counter|next_(.+)_id")
+_SAMPLE = 200
+"""The most records whose lists are compared with the keys of others."""
 _FEWEST_KNOWN = 0.5
 """The share of the parents in a map that must be records of an entity. States often lack some of the parents."""
 
@@ -72,6 +75,8 @@ class Given:
     memberships: Mapping[str, Membership] = field(default_factory=dict[str, "Membership"])
     parents: Mapping[str, AbstractSet[str]] = field(default_factory=dict[str, "set[str]"])
     """The fields with the parents of rows, by entity: none for the tables that the state does not have by parent."""
+    members: Mapping[str, AbstractSet[str]] = field(default_factory=dict[str, "set[str]"])
+    """The entities whose keys are in lists of records of an entity, by the latter: students in those of a course."""
 
 
 def _texts(value: Json) -> Iterator[str]:
@@ -100,7 +105,19 @@ def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
     records |= {name: [single] for name, single in reader.singles.items()}
     nested = {entity.name: entity for entity in reader.nested_entities()}
     entities = {**nested, **tables, **singles}
-    return Given(entities, records, reader.paths, reader.memberships, {name: reader.links[name] for name in tables})
+    parents = {name: reader.links[name] for name in tables}
+    return Given(entities, records, reader.paths, reader.memberships, parents, _find_members(tables, records))
+
+
+def _find_members(tables: Mapping[str, Entity], records: Mapping[str, Sequence[Record]]) -> dict[str, set[str]]:
+    keys = {name: {row.get(entity.key) for row in records[name] if is_key(row.get(entity.key))}
+            for name, entity in tables.items()}  # fmt: skip
+    members = defaultdict[str, set[str]](set)
+    for name, rows in records.items():
+        values = [value for row in islice(rows, _SAMPLE) for value in row.values()]
+        held = {item for value in values for item in as_list(value) if is_key(item)}
+        members[name] = {other for other in tables if other != name and not keys[other].isdisjoint(held)}
+    return members
 
 
 def _make_singleton(name: str, record: Record) -> Entity:

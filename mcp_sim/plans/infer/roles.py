@@ -275,6 +275,8 @@ def _with_sets(
     kept = _split(kept, features.sets_value)[1]
     entered = None if features.enters is None else "_".join(features.parsed.noun)
     sets |= _entered_row(kept, features, known, entered) or _match_fields(kept, known, entered)
+    if features.is_membership and not sets:
+        sets = _only_list(kept, known)
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
         sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
     if features.verb == "create":
@@ -480,6 +482,14 @@ def _list_of(argument: str, known: KnownFields, entered: str) -> Field | None:
     is_naming = noun or argument in _NAMES
     other = known.find(plural(entered)) if field is None and is_naming and entered else None
     return other if other is not None and main_type(items(other.schema)) in {"string", "integer", ""} else field
+
+
+def _only_list(leaves: Mapping[str, Record], known: KnownFields) -> dict[str, str]:
+    """Return the only list of plain values of a record for the key that enters or leaves it: `enrolled`."""
+    plain = {name: main_type(items(field.schema)) in {"string", "integer"} for name, field in known.fields.items()}
+    lists = [name for name, is_plain in plain.items() if is_plain]
+    keys = [path for path in leaves if last_name(path) != snake(known.key)]
+    return {keys[0]: lists[0]} if len(keys) == len(lists) == 1 else {}
 
 
 def _may_hold(field: Field, argument: Record, key: str) -> bool:

@@ -208,3 +208,31 @@ async def test_a_name_enters_a_list_of_plain_values_whatever_the_result_shows(
         made = await answered(world, f"create_{owner}", title="First")
         await answered(world, f"add_{role}", **{key: made["id"], "name": "Ada"})
         assert (await answered(world, f"get_{owner}", **{key: made["id"]}))[f"{role}s"] == ["Ada"]
+
+
+@pytest.mark.parametrize("field", ["enrolled", "roster", "seated"])
+@pytest.mark.parametrize(
+    ("join", "leave"),
+    [("enroll_pupil", "drop_class"), ("add_pupil", "remove_pupil"), ("assign_pupil", "unassign_pupil")],
+)
+async def test_a_list_of_keys_of_any_name_gets_and_loses_them(
+    tmp_path: Path, field: str, join: str, leave: str
+) -> None:
+    classes: Json = {"ART": {"room": "A1", field: []}, "BIO": {"room": "C3", field: ["p2", "p1"]}}
+    state = {"pupils": [{"pupil_id": "p1", "age": 9}, {"pupil_id": "p2", "age": 8}], "classes": classes}
+    texts: Json = {"type": "object", "properties": {"result": {"type": "array", "items": TEXT}}, "required": ["result"]}
+    tools = [
+        tool("list_pupils"),
+        tool("get_class", class_code=TEXT),
+        tool(f"list_{field}_pupils", class_code=TEXT, output=texts),
+        tool(join, class_code=TEXT, pupil_id=TEXT),
+        tool(leave, class_code=TEXT, pupil_id=TEXT),
+    ]
+    async with simulator(tmp_path, tools, state).open() as world:
+        await answered(world, join, class_code="ART", pupil_id="p1")
+        await answered(world, leave, class_code="BIO", pupil_id="p1")
+        shown = {code: await answered(world, "get_class", class_code=code) for code in classes}
+        assert {code: row[field] for code, row in shown.items()} == {"ART": ["p1"], "BIO": ["p2"]}
+        assert not {*shown["ART"]} - {"class_code", "room", field}
+        assert await answered(world, f"list_{field}_pupils", class_code="ART") == {"result": ["p1"]}
+        assert len(await answered(world, "list_pupils")) == 2
