@@ -11,11 +11,12 @@ from mcp_sim.plans.infer.entities import EntityBuilder, find_open_entities, link
 from mcp_sim.plans.infer.features import ToolFeatures, collect_features
 from mcp_sim.plans.infer.fields import collect_shown_fields
 from mcp_sim.plans.infer.given_state import Given, Path, read_given_state
+from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import ParsedName, parse_tool_names
 from mcp_sim.plans.infer.operations import find_multi_tools, merge_plans, split_tools, variant_overrides
 from mcp_sim.plans.infer.plan_evidence import count_verbs
 from mcp_sim.plans.infer.resolver import Resolver, declares_effect
-from mcp_sim.plans.infer.roles import assign_roles
+from mcp_sim.plans.infer.roles import Roles, assign_roles
 from mcp_sim.plans.infer.singletons import find_singletons
 from mcp_sim.plans.infer.state_tables import collect_flags, collect_names, collect_nouns
 from mcp_sim.plans.infer.states import clear_what_is_undone
@@ -25,8 +26,11 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import required
 from mcp_sim.types.lexicon.english import last_word, words
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Example
+
+_USING = terms("verbs.using")
 
 
 @frozen
@@ -71,6 +75,7 @@ def infer(
     roles, fields, keys = assign_roles(feature_list, shown_fields, declared, opened)
     entities = EntityBuilder(feature_list, roles, fields, keys, declared, examples, given, opened).build()
     entities = with_usual_fields(entities, feature_list) if state is None else entities
+    entities = _with_used_records(entities, feature_list, roles, given)
     written: defaultdict[str, set[str]] = defaultdict(set)
     for features in feature_list:
         written[features.entity] |= {*roles[features.tool.id].sets.values()}
@@ -100,6 +105,24 @@ def _has_other_key(entity: Entity, known: Entity) -> bool:
     """Whether given records have a key of their own: no key is declared, or they have another id than `id`."""
     is_declared = entity.key != "id" or "id" in entity.fields
     return not is_declared or (entity.key == "id" and "id" not in known.fields and last_word(known.key) == "id")
+
+
+def _with_used_records(
+    entities: dict[str, Entity], feature_list: Sequence[ToolFeatures], roles: Mapping[str, Roles], given: Given
+) -> dict[str, Entity]:
+    """Return the entities with links to given records that creates are done to: the `court` of `book_court`."""
+    linked = dict(entities)
+    for features in feature_list:
+        noun, entity = "_".join(features.parsed.noun), linked.get(features.entity)
+        is_use = features.verb == "create" and features.parsed.word in _USING and noun != features.entity
+        if entity is None or not is_use or noun not in given.records or entities[noun].singleton:
+            continue
+        argument, score = key_argument("update", noun, entities[noun].key, features.input)
+        field = entity.fields.get(roles[features.tool.id].sets.get(argument or "", ""))
+        if score > 1 and field is not None and field.link is None and field.name != entity.key:
+            fields = {**entity.fields, field.name: replace(field, link=noun)}
+            linked[features.entity] = replace(entity, fields=fields)
+    return linked
 
 
 def _find_creators(feature_list: Sequence[ToolFeatures]) -> dict[str, ToolFeatures]:

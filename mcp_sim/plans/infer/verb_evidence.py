@@ -28,6 +28,8 @@ from mcp_sim.types.lexicon.english import last_word, plural, snake, words
 from mcp_sim.types.lexicon.terms import groups, table, terms
 
 _DETAILS, _LISTS = terms("nouns.details", "nouns.facets"), terms("phrases.lists")
+_USING = terms("verbs.using")
+"""Verbs that need what they are done to: `reserve_boat` makes no boat."""
 _CALLED_OFF, _ENTERING = terms("verbs.calling_off"), table("verbs.entering")
 _SCALAR, _NUMBERS = frozenset({"string", "integer", ""}), frozenset({"integer", "number"})
 _STATES, _STATE_VERBS = terms("fields.state"), frozenset(groups("states.after"))
@@ -117,7 +119,7 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
     parsed, (key, score) = facts.parsed, key_argument("update", entity, "id", facts.input)
     is_state = parsed.word in _STATE_VERBS and _have_states(server, entity)  # `open_gate` of closed gates
     is_bare = [*required(facts.input)] == [key] and (snake(key or "").endswith("id") or is_state)
-    if _takes_amount(facts):
+    if _takes_amount(facts) or (parsed.word in _USING and entity in server.held):
         key, score = _known_key(facts, server, entity, key, score)
         is_bare = True
     is_needed = score >= 2 and key in required(facts.input)

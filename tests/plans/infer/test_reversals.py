@@ -143,3 +143,31 @@ async def test_a_state_that_the_description_names_is_what_a_verb_leads_to(
     async with simulator(tmp_path, tools, given).open() as world:
         await answered(world, f"{act}_{noun}", **{f"{noun}_id": "k1"})
         assert (await answered(world, f"get_{noun}", **{f"{noun}_id": "k1"}))["status"] == state
+
+
+@pytest.mark.parametrize(
+    ("verb", "noun", "made"),
+    [
+        ("reserve", "boat", "reservation"),
+        ("book", "court", "booking"),
+        ("rent", "bike", "rental"),
+        ("book", "van", None),
+    ],
+)
+@pytest.mark.parametrize("key", ["name", "id"])
+async def test_only_what_is_given_can_be_used(tmp_path: Path, verb: str, noun: str, made: str | None, key: str) -> None:
+    argument = f"{noun}_id" if key == "id" else noun
+    use = tool(f"{verb}_{noun}", **{argument: TEXT, "guest": TEXT})
+    tools = [use, tool(f"list_{noun}s"), *([tool(f"list_{made}s")] if made is not None else [])]
+    rows: Json = [{"id": "r1", argument: "North", "guest": "Ada"}]
+    state: Json = {
+        f"{noun}s": [{key: "North", "size": 2}, {key: "South", "size": 4}],
+        **({f"{made}s": rows} if made else {}),
+    }
+    async with simulator(tmp_path, tools, state).open() as world:
+        await answered(world, f"{verb}_{noun}", **{argument: "South", "guest": "Bo"})
+        assert "Nowhere" in await refused(world, f"{verb}_{noun}", **{argument: "Nowhere", "guest": "Bo"})
+        places = await answered(world, f"list_{noun}s")
+        assert [place[key] for place in places] == ["North", "South"]
+        if made is not None:
+            assert await answered(world, f"list_{made}s") == [*rows, {"id": "r2", argument: "South", "guest": "Bo"}]
