@@ -88,12 +88,9 @@ def _is_open(entity: Entity, field: Field) -> bool:
 
 def _has_dangling_link(entity: Entity, view: View, given: Record) -> bool:
     """Whether a written link refers to a missing record."""
-    for name, value in given.items():
-        link = entity.fields[name].link if name in entity.fields else None
-        keys = in_list(value)
-        if link is not None and any(key is not None and find_key(view, link, key) is None for key in keys):
-            return True
-    return False
+    written = ((entity.fields[name].link, value) for name, value in given.items() if name in entity.fields)
+    links = ((link, key) for link, value in written if link is not None for key in in_list(value))
+    return any(key is not None and find_key(view, link, key) is None for link, key in links)
 
 
 def value_problems(entity: Entity, values: Mapping[str, Json]) -> list[str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from mcp_sim.generate.data_files.tables import KEY, Table, files_in, find_entity, read_tables, records_in
 from mcp_sim.generate.time_fields import time_meaning
@@ -127,6 +128,9 @@ def _all_tables(tables: list[Table], sources: Sources, domain: Domain) -> dict[s
 
 # rows -----------------------------------------------------------------------------------------------------------------
 
+_Wrong: TypeAlias = tuple[int, str, str]
+"""A row, its column, and what is wrong there."""
+
 
 @frozen
 class _Column:
@@ -143,32 +147,18 @@ def _typed(table: Table, entity: Entity, sources: Sources, domain: Domain) -> di
     """Return the rows, converted to the types of their fields, and the rows of other entities nested in them."""
     rows, nested = unnested(table, entity, domain)
     columns = _columns(replace(table, rows=rows), entity, sources)
-    problems = _TableProblems(sources)
+    problems: list[_Wrong] = []
     records = [_record(table, index, row, columns, problems) for index, row in enumerate(rows)]
-    _check_keys(table, entity, records, problems)
-    problems.report_rest(table)
+    _check_keys(entity, records, problems)
+    sources.problems += [table.problem(*problem) for problem in problems[:MAX_PROBLEMS]]
+    if len(problems) > MAX_PROBLEMS:
+        sources.problems.append(table.problem(-1, "", f"{len(problems) - MAX_PROBLEMS} more values are wrong"))
     tables = {entity.name: records}
     for name, inner in nested.items():
         inner_table = Table(name, table.file, inner, is_loose=table.is_loose)
         for other, more in _typed(inner_table, domain.entities[name], sources, domain).items():
             tables[other] = [*tables.get(other, ()), *more]
     return tables
-
-
-class _TableProblems:
-    """Reports the problems of one table, up to `MAX_PROBLEMS`."""
-
-    def __init__(self, sources: Sources) -> None:
-        self.sources, self.count = sources, 0
-
-    def add(self, table: Table, row: int, column: str, message: str) -> None:
-        self.count += 1
-        if self.count <= MAX_PROBLEMS:
-            self.sources.problems.append(table.problem(row, column, message))
-
-    def report_rest(self, table: Table) -> None:
-        if self.count > MAX_PROBLEMS:
-            self.sources.problems.append(table.problem(-1, "", f"{self.count - MAX_PROBLEMS} more values are wrong"))
 
 
 def _columns(table: Table, entity: Entity, sources: Sources) -> dict[str, _Column]:
@@ -206,7 +196,7 @@ def _days_first(table: Table, column: str, schema: Record) -> Iterator[Problem]:
         yield table.problem(index, column, message, is_warning=is_warning)
 
 
-def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column], problems: _TableProblems) -> Record:
+def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column], problems: list[_Wrong]) -> Record:
     record: Record = {}
     for name, value in row.items():
         column = columns[name]
@@ -215,26 +205,26 @@ def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column
         try:
             typed = _value(value, column, is_text=table.is_text or name == KEY, is_loose=table.is_loose)
         except ValueError as error:
-            problems.add(table, index, name, str(error))
+            problems.append((index, name, str(error)))
             continue
         if typed is ABSENT:
             continue
         record[column.field] = typed
-        for problem in column.validator.problems(typed) if column.validator is not None else ():
-            problems.add(table, index, name, problem)
+        wrong = column.validator.problems(typed) if column.validator is not None else ()
+        problems += [(index, name, message) for message in wrong]
     return record
 
 
-def _check_keys(table: Table, entity: Entity, rows: list[Record], problems: _TableProblems) -> None:
+def _check_keys(entity: Entity, rows: list[Record], problems: list[_Wrong]) -> None:
     seen: set[Json] = set()
     for index, row in enumerate(rows):
         key = row.get(entity.key)
         if key is None:
             continue
         if not is_key(key):
-            problems.add(table, index, entity.key, f"a key must be a string or a whole number, not {shown(key)}")
+            problems.append((index, entity.key, f"a key must be a string or a whole number, not {shown(key)}"))
         elif key in seen:
-            problems.add(table, index, entity.key, f"a second {entity.name} {key!r}")
+            problems.append((index, entity.key, f"a second {entity.name} {key!r}"))
         else:
             seen.add(key)
 
