@@ -144,13 +144,14 @@ def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
     names, word = {*map(snake, required(facts.input))}, facts.parsed.act
     if len(names) != 2:
         return None
-    entered = plural("_".join(facts.parsed.noun))
+    noun = "_".join(facts.parsed.noun)
     for owner, lists in server.lists.items():
         members = names - keys_among(owner, names, server)
-        member = singular(next(iter(members)))
+        member = singular(next(iter(members), ""))
         if len(members) != 1 or not _is_joining(facts, word, member):
             continue
-        keyed = noun_of_id(member) != "" and lists.get(entered) == frozenset()
+        is_named = noun_of_id(member) != "" or member.startswith(f"{noun}_")  # `crew_member`
+        keyed = is_named and frozenset() in (lists.get(plural(noun)), lists.get(noun))
         is_given = {member, noun_of_id(member)} & {*server.given.members.get(owner, ())}
         if keyed or is_given or {plural(noun_of_id(member)), f"{member}s", plural(member)} & lists.keys():
             return owner

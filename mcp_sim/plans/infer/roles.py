@@ -479,8 +479,8 @@ def _list_of(argument: str, known: KnownFields, entered: str) -> Field | None:
     noun = noun_of_id(argument)
     several = (known.find(plural(singular(name))) for name in (argument, noun or argument.removesuffix("_name")))
     field = next((field for field in several if field is not None and main_type(field.schema) in {"array", ""}), None)
-    is_naming = noun or argument in _NAMES
-    other = known.find(plural(entered)) if field is None and is_naming and entered else None
+    is_naming = bool(entered) and (noun or argument in _NAMES or argument.startswith(f"{entered}_"))
+    other = (known.find(plural(entered)) or known.find(entered)) if field is None and is_naming and entered else None
     return other if other is not None and main_type(items(other.schema)) in {"string", "integer", ""} else field
 
 

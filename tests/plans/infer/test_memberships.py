@@ -236,3 +236,20 @@ async def test_a_list_of_keys_of_any_name_gets_and_loses_them(
         assert not {*shown["ART"]} - {"class_code", "room", field}
         assert await answered(world, f"list_{field}_pupils", class_code="ART") == {"result": ["p1"]}
         assert len(await answered(world, "list_pupils")) == 2
+
+
+@pytest.mark.parametrize(
+    ("listed", "argument"), [("crew", "crew_member"), ("staff", "staff_id"), ("cast", "cast_name")]
+)
+async def test_a_list_without_a_plural_gets_who_is_added(tmp_path: Path, listed: str, argument: str) -> None:
+    tools = [tool(f"add_{listed}", ship_id=TEXT, **{argument: TEXT}), tool("show_ship", ship_id=TEXT)]
+    async with simulator(tmp_path, tools, {"ships": [{"id": "s1", listed: ["Ada"]}]}).open() as world:
+        await answered(world, f"add_{listed}", ship_id="s1", **{argument: "Bo"})
+        assert await answered(world, "show_ship", ship_id="s1") == {"id": "s1", listed: ["Ada", "Bo"]}
+
+
+async def test_two_keys_of_the_same_record_add_nothing_to_its_list(tmp_path: Path) -> None:
+    tools = [tool("add_note", ship_id=TEXT, ship_number=TEXT), tool("show_ship", ship_id=TEXT)]
+    async with simulator(tmp_path, tools, {"ships": [{"id": "s1", "crew": ["Ada"]}]}).open() as world:
+        await world.call("add_note", {"ship_id": "s1", "ship_number": "7"})
+        assert (await answered(world, "show_ship", ship_id="s1"))["crew"] == ["Ada"]

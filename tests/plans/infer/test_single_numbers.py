@@ -10,6 +10,7 @@ from support.matched_tools import answered, refused, simulator, tool
 
 Json = Any
 NUMBER: Json = {"type": "number"}
+TEXT: Json = {"type": "string"}
 
 
 def shown(**fields: Json) -> Json:
@@ -80,4 +81,18 @@ async def test_a_verb_switches_the_part_that_it_names(
         assert await answered(world, "get_house") == {field: after, "rooms": 4}
         await answered(world, f"{undoes}_{field}")
         assert await answered(world, "get_house") == {field: before, "rooms": 4}
+        assert not any(step.get("guessed") for step in world.ledger.steps)
+
+
+@pytest.mark.parametrize("act", ["draw", "take", "use"])
+@pytest.mark.parametrize(("name", "unit"), [("paint", "litres"), ("seed", "grams"), ("cable", "metres")])
+async def test_an_amount_in_a_unit_is_taken_from_a_number_under_a_name(
+    tmp_path: Path, act: str, name: str, unit: str
+) -> None:
+    tools = [tool(f"{act}_{name}", **{name: TEXT, unit: NUMBER}), tool(f"get_{name}_levels")]
+    async with simulator(tmp_path, tools, {name: {"red": 90, "blue": 15}}).open() as world:
+        await answered(world, f"{act}_{name}", **{name: "red", unit: 25})
+        levels = await answered(world, f"get_{name}_levels")
+        assert [row["value"] for row in levels] == [65, 15]
+        assert "teal" in await refused(world, f"{act}_{name}", **{name: "teal", unit: 5})
         assert not any(step.get("guessed") for step in world.ledger.steps)
