@@ -17,7 +17,7 @@ from mcp_sim.plans.infer.names import noun_spans
 from mcp_sim.plans.infer.plan_evidence import PlanFacts, read_plan, read_recordless
 from mcp_sim.plans.infer.roles import Roles
 from mcp_sim.plans.infer.states import MAX_ROWS, find_listed_state, find_target_state, find_toggled
-from mcp_sim.plans.infer.verbs import INSPECTION_VERBS
+from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, STRONG
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
@@ -111,16 +111,19 @@ class Resolver:
         """Return a create as an update if another tool makes the records whose key it takes: `give_raise(employee_id)`.
 
         If that tool takes the key as well, or if the items of a batch share it, this one may create a record:
-        `note_add_tags(name, tags)`.
+        `note_add_tags(name, tags)`. So may what only perhaps creates records of its own: `make_offer(dispute_id)`.
         """
         creator, key = self.creators.get(entity.name), next((a for a, f in plan.sets.items() if f == entity.key), None)
         is_plain = plan.copies is None and (plan.verb, plan.if_exists) == ("create", "refuse")
-        if creator is None or key is None or not is_plain:
+        if key is None or not is_plain:
             return plan
-        if plan.each is not None and key.partition(".")[0] != plan.each:
+        if creator is not None and plan.each is not None and key.partition(".")[0] != plan.each:
             return replace(plan, if_exists="update")
+        if creator is None or creator.tool.id == plan.tool:
+            is_guess = features.parsed.word not in STRONG and "verb" not in features.overrides
+            return replace(plan, if_exists="update") if is_guess and key in required(features.input) else plan
         is_optional = key in properties(features.input) and key not in required(features.input)
-        if creator.tool.id == plan.tool or is_optional:
+        if is_optional:
             return plan
         if snake(entity.key) in map(snake, properties(creator.input)):
             return replace(plan, if_exists="update")

@@ -90,6 +90,24 @@ async def test_what_is_added_to_a_record_does_not_conflict_with_it(
         assert "already exists" in message(await world.call("note_add", {"name": "n", "text": "T"}))
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("purchase_cargo", {"cargo_id": "s-1", "units": "3"}),
+        ("make_offer", {"id": "d-1", "note": "Half of it"}),
+        ("post_position", {"id": "t-1", "position": "4"}),
+        ("save_draft", {"name": "n", "text": "T"}),
+    ],
+)
+async def test_what_only_perhaps_creates_a_record_does_not_conflict_with_it(
+    tmp_path: Path, name: str, arguments: dict[str, str]
+) -> None:
+    given = [tool(name, {}, **dict.fromkeys(arguments, TEXT)), tool("list_ships", {})]
+    async with service(tmp_path, f"tools: {json.dumps(given)}", "") as sim, sim.open() as world:
+        for _ in range(2):
+            assert (await world.call(name, arguments)).ok
+
+
 @pytest.mark.parametrize("state", ["state: {}", "state: {pots: [{id: 1, name: Fern}]}"])
 @pytest.mark.parametrize(
     ("name", "arguments"),
