@@ -112,7 +112,7 @@ _PARTS = ("paging", "envelope")
 _SURE = 0.6
 """The confidence from which on a value is not a guess. Lower, and calls whose effect rests on a description alone are
 not marked in the ledger."""
-_CERTAIN = 0.85
+CERTAIN = 0.85
 """The confidence from which on a tool that seems to read may be called on a real server that must not change. Lower,
 and a list of new tools may be tried out by a call that writes."""
 
@@ -188,7 +188,7 @@ class Plan:
     def certainly_reads(self) -> bool:
         """Whether it changes nothing, as the spec declares or as good as certainly."""
         basis = self.basis.get("verb")
-        is_certain = basis is not None and (basis.source == "declared" or basis.confidence >= _CERTAIN)
+        is_certain = basis is not None and (basis.source == "declared" or basis.confidence >= CERTAIN)
         return is_certain and self.verb in ("get", "list", "search", "compute")
 
     @property

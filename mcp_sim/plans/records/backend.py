@@ -12,12 +12,11 @@ from mcp_sim.plans.records.arguments import argument, with_whole_numbers
 from mcp_sim.plans.records.creation import Creation
 from mcp_sim.plans.records.doubts import (
     absence_test,
-    doubting_new_fields,
     doubts_name,
     doubts_noter,
     doubts_test,
     is_unsure_write,
-    missing_record_noter,
+    refusal_noter,
 )
 from mcp_sim.plans.records.effects import Facts, Render, WriteMany, batch
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
@@ -25,6 +24,7 @@ from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_rec
 from mcp_sim.plans.records.removal import removal
 from mcp_sim.plans.records.results import reports_failures, result_renderer
 from mcp_sim.plans.records.selection import Page, Select, parent_check, selector
+from mcp_sim.plans.records.side_effects import doubting_new_fields
 from mcp_sim.plans.records.updates import updating
 from mcp_sim.plans.refusal import choices_text, invalid, not_found, noun, sentence_of
 from mcp_sim.types import Json, Observation, Record, Tool, Transition, Turn
@@ -90,7 +90,8 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
     """Compile what makes a transition of the facts of a call.
 
     It is guessed if it shows values that were generated for the result, a record that nothing specifies and no call
-    wrote, or a change that is unknown, such as that of a `decision` where the result has a status.
+    wrote, a change that is unknown, such as that of a `decision` where the result has a status, or rows in a
+    result without a place for them.
     """
     name = plan.entity or ""
     is_unspecified, shape = name in domain.unspecified, record_schema(plan.envelope, expanded(tool.output_schema or {}))
@@ -100,6 +101,8 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
     is_seen = not properties(shape) or not properties(shape).keys().isdisjoint(written)
     unread = _unread_arguments(tool, plan)
     is_idle = plan.verb == "update" and not (plan.sets and is_seen) and not plan.fixed
+    has_no_place = plan.verb in {"list", "search"} and (plan.envelope.rows, plan.envelope.total) == (None, None)
+    is_idle = is_idle or (has_no_place and bool(properties(shape)))
     doubts = doubts_name(name)
     is_doubtful = doubts_test(plan, frozenset(properties(shape)) | {*plan.envelope.shows.values()})
 
@@ -139,14 +142,14 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer of a tool that creates, updates or deletes records."""
     write, note = doubting_new_fields(_WRITES[plan.verb](tool, plan, domain), plan, domain), doubts_noter(plan)
     doubts, is_unsure, is_lost = doubts_name(plan.entity or ""), is_unsure_write(plan), absence_test(plan)
-    note_missing = missing_record_noter(plan, domain)
+    note_refusal = refusal_noter(plan, domain)
     if plan.each is not None:
         return _changing_many(tool, batch(tool, plan, write, note), show, partly=reports_failures(tool, plan, domain))
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         effect = write(turn, invent)
         if isinstance(effect, Observation):
-            return Transition(effect, guessed=note_missing(turn) or is_lost(turn))
+            return Transition(effect, guessed=note_refusal(turn) or is_lost(turn))
         if effect.doubts or turn.memory.get(doubts) or is_unsure:
             note(turn, effect)
         shown = show(Facts(turn, turn.view, effect.record, effect.key))
@@ -276,9 +279,9 @@ def _selector_inside(tool: Tool, plan: Plan, domain: Domain, entity: Entity, pla
 
 
 def _listing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
-    select, select_loosely = (_selector(tool, variant, domain) for variant in (plan, _loosened(plan, domain)))
-    orphaned = parent_check(tool, plan, domain)
+    select, orphaned = _selector(tool, plan, domain), parent_check(tool, plan, domain)
     is_search = plan.verb == "search" and plan.basis.get("filters", DECLARED).source != "declared"
+    select_loosely = _selector(tool, _loosened(plan, domain), domain) if is_search else select
 
     def finds_any(turn: Turn) -> bool:
         page = select_loosely(turn)

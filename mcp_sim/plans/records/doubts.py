@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 
-from mcp_sim.plans.infer.envelopes import record_schema
 from mcp_sim.plans.records.arguments import argument
-from mcp_sim.plans.records.effects import ANY_FIELD, Effect, Note, Write
-from mcp_sim.types import Key, Observation, Turn
+from mcp_sim.plans.records.effects import ANY_FIELD, Effect, Note
+from mcp_sim.types import Key, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import properties
-from mcp_sim.types.kinds import Invent
-from mcp_sim.types.plans import DECLARED, Plan
+from mcp_sim.types.plans import CERTAIN, DECLARED, Plan
 from mcp_sim.types.views import find_key
 
 _READS = frozenset({"get", "list", "search"})
@@ -80,52 +75,30 @@ def add_doubts(turn: Turn, entity: str, key: Key, fields: AbstractSet[str]) -> N
     _set_doubts(turn, entity, key, _doubts(turn, entity, key) | fields)
 
 
-def doubting_new_fields(write: Write, plan: Plan, domain: Domain) -> Write:
-    """Return a write that is in doubt if it sets only fields that its record lacked, and that no other tool knows.
+def refusal_noter(plan: Plan, domain: Domain) -> Callable[[Turn], bool]:
+    """Compile the test of a refused call: whether the server may rather have made or changed the record.
 
-    The server may mean another field: `move_box(to_room)` beside a record with `room_id`.
-    """
-    entity, written = plan.entity or "", {_head(name) for name in (*plan.sets.values(), *plan.fixed)}
-    others = [other for other in domain.variants if other.entity == entity and other.tool != plan.tool]
-    known = {_head(name) for other in others if other.verb == "create" for name in other.sets.values()}
-    for read in (other for other in others if other.verb in _READS):
-        known |= properties(record_schema(read.envelope, expanded(domain.tools[read.tool].output_schema or {}))).keys()
-    is_sure = entity in domain.declared or "declared" in {basis.source for basis in plan.basis.values()}
-    if plan.verb != "update" or not written or is_sure or not written.isdisjoint(known):
-        return write
-
-    def noted(turn: Turn, invent: Invent) -> Effect | Observation:
-        effect = write(turn, invent)
-        if isinstance(effect, Observation) or not written.isdisjoint(turn.view.get(entity, effect.key) or {}):
-            return effect
-        return replace(effect, doubts=effect.doubts | {ANY_FIELD})
-
-    return noted
-
-
-def missing_record_noter(plan: Plan, domain: Domain) -> Callable[[Turn], bool]:
-    """Compile the test of a refused call: whether the server may rather have made the record that is missing.
-
-    Adding to an amount under a new name makes one, where no other tool makes such records: `restock(ingredient)`.
+    Adding to an amount under a new name makes a record, where no other tool makes such records: `restock(ingredient)`.
+    A verb that only may mean to create one changes the record that exists: `place_object(exhibit_id, object_id)`.
     """
     entity, variants = domain.entities[plan.entity or ""], domain.variants
     is_created = any(other.verb == "create" and other.entity == entity.name for other in variants)
-    fetch, is_sure = argument(plan.key or ""), plan.basis.get("verb", DECLARED).source == "declared"
-    if "add" not in plan.how.values() or plan.key is None or is_created or is_sure or not entity.natural:
+    adds = "add" in plan.how.values() and not is_created and entity.natural
+    is_vague = plan.verb == "create" and plan.confidence < CERTAIN
+    named = plan.key if adds else next((path for path, field in plan.sets.items() if field == entity.key), None)
+    if not (adds or is_vague) or named is None or plan.basis.get("verb", DECLARED).source == "declared":
         return lambda _turn: False
+    fetch = argument(named)
 
-    def is_missing(turn: Turn) -> bool:
+    def is_doubtful(turn: Turn) -> bool:
         asked = fetch(turn.call.arguments)
-        if not isinstance(asked, str) or find_key(turn.view, entity.name, asked) is not None:
+        key = find_key(turn.view, entity.name, asked) if isinstance(asked, str | int) else None
+        if not isinstance(asked, str | int) or (key is None) is is_vague:
             return False
-        add_doubts(turn, entity.name, asked, {ANY_FIELD})
+        add_doubts(turn, entity.name, asked if key is None else key, {ANY_FIELD})
         return True
 
-    return is_missing
-
-
-def _head(path: str) -> str:
-    return path.partition(".")[0]
+    return is_doubtful
 
 
 def is_any_doubtful(turn: Turn, entity: str) -> bool:

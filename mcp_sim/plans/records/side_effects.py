@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
 
+from mcp_sim.plans.infer.envelopes import record_schema
 from mcp_sim.plans.infer.keys import GENERAL_KEYS
 from mcp_sim.plans.infer.names import noun_spans
 from mcp_sim.plans.infer.verbs import (
@@ -24,8 +25,8 @@ from mcp_sim.plans.infer.verbs import (
     skip_opener,
 )
 from mcp_sim.plans.records.doubts import EVERY_RECORD, EXISTENCE, add_doubts
-from mcp_sim.plans.records.effects import ANY_FIELD
-from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn, View
+from mcp_sim.plans.records.effects import ANY_FIELD, Effect, Write
+from mcp_sim.types import Json, Key, Observation, Record, Tool, Transition, Turn, View
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
@@ -75,11 +76,42 @@ def with_side_effects(answer: Answer, plan: Plan, domain: Domain) -> Answer:
             keys = _named_keys(turn.view, domain.entities[entity], values)
             for key in keys or (() if entity in asked else (EVERY_RECORD,)):
                 add_doubts(turn, entity, key, fields)
-        for change in transition.changes if is_conditional else ():
+        for change in transition.changes if is_conditional or plan.verb == "create" else ():
             add_doubts(turn, change.entity, change.key, conditional)
         return replace(transition, guessed=True)
 
     return marked
+
+
+def doubting_new_fields(write: Write, plan: Plan, domain: Domain) -> Write:
+    """Return a write that is in doubt if it sets only fields that its record lacked, and that no other tool knows.
+
+    The server may mean another field, as `move_box(to_room)` does beside a record with `room_id`, or another record
+    that the call names, as in `change_room(ref, room)`.
+    """
+    entity, written = plan.entity or "", {_head(name) for name in (*plan.sets.values(), *plan.fixed)}
+    others = [other for other in domain.variants if other.entity == entity and other.tool != plan.tool]
+    known = {_head(name) for other in others if other.verb == "create" for name in other.sets.values()}
+    for read in (other for other in others if other.verb in _READS):
+        known |= properties(record_schema(read.envelope, expanded(domain.tools[read.tool].output_schema or {}))).keys()
+    is_sure = entity in domain.declared or "declared" in {basis.source for basis in plan.basis.values()}
+    if plan.verb != "update" or not written or is_sure or not written.isdisjoint(known):
+        return write
+
+    def noted(turn: Turn, invent: Invent) -> Effect | Observation:
+        effect = write(turn, invent)
+        if isinstance(effect, Observation) or not written.isdisjoint(turn.view.get(entity, effect.key) or {}):
+            return effect
+        for other in _read_entities(domain):
+            for key in _named_keys(turn.view, other, [turn.call.arguments]) if other.name != entity else ():
+                add_doubts(turn, other.name, key, {ANY_FIELD})
+        return replace(effect, doubts=effect.doubts | {ANY_FIELD})
+
+    return noted
+
+
+def _head(path: str) -> str:
+    return path.partition(".")[0]
 
 
 def changes_beside_plan(plan: Plan, domain: Domain) -> Mapping[str, AbstractSet[str]]:
@@ -88,9 +120,16 @@ def changes_beside_plan(plan: Plan, domain: Domain) -> Mapping[str, AbstractSet[
         return {}
     name, tool = (changes_beside_plan, plan.tool), domain.tools[plan.tool]
     if name not in domain.kept:
-        changes = _guessed_changes if plan.guessed else partial(_described_changes, plan)
+        is_guess = plan.guessed or _makes_what_nothing_shows(plan, domain)
+        changes = _guessed_changes if is_guess else partial(_described_changes, plan)
         domain.kept[name] = changes(tool, domain) if _may_write(tool, plan) else {}
     return domain.kept[name]
+
+
+def _makes_what_nothing_shows(plan: Plan, domain: Domain) -> bool:
+    """Whether a tool creates records that neither the given state has nor any tool shows: `add_luggage(ref)`."""
+    is_shown = plan.entity in {*domain.given, *domain.declared, *(entity.name for entity in _read_entities(domain))}
+    return plan.verb == "create" and bool(domain.given) and not is_shown
 
 
 def _is_inferred(plan: Plan) -> bool:

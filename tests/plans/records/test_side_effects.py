@@ -211,3 +211,39 @@ async def test_adding_to_an_amount_under_a_new_name_is_refused_as_a_guess(
         assert world.ledger.steps[-1]["guessed"]
         assert await is_guessed(world, f"list_{table}")
         assert not await is_guessed(world, f"check_{table}", **{key: "aa"})
+
+
+@pytest.mark.parametrize("noun", ["lamp", "boat"])
+async def test_what_a_guess_about_a_named_record_may_have_changed_is_in_doubt(noun: str, tmp_path: Path) -> None:
+    key: Json = {f"{noun}_id": TEXT}
+    tools = [
+        *stocked(noun, "create_order", "Create an order.", typed=False),
+        tool(f"change_{noun}", "Change to another one.", order=TEXT, **{noun: TEXT}),
+        tool("add_parcel", "Add pieces to an order.", order_id=TEXT, pieces=COUNT),
+    ]
+    state = goods(noun)
+    state["orders"].append({**state["orders"][0], "id": "O2"})
+    async with simulator(tmp_path, tools, state=state).open() as world:
+        assert not await is_guessed(world, "get_order", order_id="O1")
+        assert await is_guessed(world, "add_parcel", order_id="O1", pieces=2)
+        assert await is_guessed(world, "get_order", order_id="O1")
+        assert not await is_guessed(world, "get_order", order_id="O2")
+        assert await is_guessed(world, f"change_{noun}", order="O2", **{noun: "BB"})
+        assert await is_guessed(world, "get_order", order_id="O2")
+        assert not await is_guessed(world, f"get_{noun}", **dict.fromkeys(key, "AA"))
+
+
+@pytest.mark.parametrize(("act", "guessed"), [("place", True), ("create", False)])
+async def test_a_vague_verb_that_meets_an_existing_record_refuses_as_a_guess(
+    act: str, guessed: bool, tmp_path: Path
+) -> None:
+    row = thing(id=TEXT, title=TEXT, parts={"type": "array", "items": TEXT})
+    tools = [
+        tool("get_frame", "Get a frame.", output=row, frame_id=TEXT),
+        tool(f"{act}_frame", f"{act.title()} a frame.", output=row, frame_id=TEXT, title=TEXT),
+    ]
+    state = {"frames": {"F1": {"title": "Arc", "parts": []}}}
+    async with simulator(tmp_path, tools, state=state).open() as world:
+        await refused(world, f"{act}_frame", frame_id="F1", title="Bow")
+        assert world.ledger.steps[-1]["guessed"] is guessed
+        assert await is_guessed(world, "get_frame", frame_id="F1") is guessed
