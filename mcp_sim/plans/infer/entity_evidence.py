@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
 from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
 from mcp_sim.plans.infer.given_state import Membership
-from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.keys import GENERAL_KEYS, key_argument
 from mcp_sim.plans.infer.names import Words, first_nouns, last_nouns, noun_spans, parse_noun_phrase
 from mcp_sim.plans.infer.state_tables import may_read
 from mcp_sim.plans.infer.tool_facts import (
@@ -21,7 +21,7 @@ from mcp_sim.plans.infer.tool_facts import (
     row_shape,
     without_state,
 )
-from mcp_sim.plans.infer.verbs import DIRECTION, STRONG, WEAK
+from mcp_sim.plans.infer.verbs import DIRECTION, QUALIFIERS, STRONG, WEAK
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
@@ -146,7 +146,7 @@ def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
         return None
     noun = "_".join(facts.parsed.noun)
     for owner, lists in server.lists.items():
-        members = names - keys_among(owner, names, server)
+        members = names - keys_among(owner, names, server) - {owner}
         member = singular(next(iter(members), ""))
         if len(members) != 1 or not _is_joining(facts, word, member):
             continue
@@ -268,6 +268,24 @@ def _declared_in_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     keyed = (entity.name for entity in entities if key_argument("update", entity.name, entity.key, facts.input)[1] >= 2)
     named = None if parsed.verb in {"list", "search", "delete"} else next(keyed, None)
     return named or next((entity.name for entity in entities if is_about(parsed.noun, words(entity.name))), None)
+
+
+def _given_by_part(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the only given entity that a noun is short for: `leave_request` of `pending_requests`.
+
+    So it is of `approve_leave(request_id)`, if that is its key.
+    """
+    parsed, asked = facts.parsed, {*map(snake, required(facts.input))}
+    if parsed.verb == "create" or not parsed.noun or "_".join(parsed.noun) in server.declared:
+        return None
+    given = [server.given.entities[name] for name in server.given.records]
+    records = [entity for entity in given if not entity.singleton]
+    short = parsed.noun[1:] if parsed.noun[0] in QUALIFIERS and parsed.noun[1:] else parsed.noun
+    keyed = [entity.name for entity in records if snake(entity.key) in asked - GENERAL_KEYS
+             and {*short} & {*words(entity.name)}]  # fmt: skip
+    ending = [entity.name for entity in records if words(entity.name)[-len(short) :] == short]
+    named = keyed or (ending if parsed.verb in {"list", "search"} else [])
+    return named[0] if len(named) == 1 else None
 
 
 def _entities_in(noun: Words, declared: Mapping[str, Entity]) -> Iterator[Entity]:
@@ -420,6 +438,7 @@ _ENTITY_READERS = (
     (_of_parent, "an argument names the parent of given rows"),
     (_verb_as_noun, "other tools have the verb as their noun"),
     (_declared_in_noun, "its name has a declared entity"),
+    (_given_by_part, "its name is short for given records"),
     (_second_noun, "its name has two entities, and ends with this one"),
     (_whole_with_key, "its name begins with it, and an argument is its key"),
     (holder_of_value, "its id is required, and the noun of the name is only a value"),

@@ -310,11 +310,19 @@ def _plain_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Re
         records = [{named: value, NAME: at} for value, at in zip(values, names, strict=True)]
     elif rows.keyed:
         word = _value_name(nouns, entity, named, values)
+        if named == NAME and word != VALUE and _has_digits(names) and not _has_digits(values):
+            named, word = word, NAME  # `holidays: {2025-12-25: Christmas}` for `add_holiday(date, name)`
+            records = [{named: at} for at in names]
         records = [{**record, word: value} for record, value in zip(records, values, strict=True)]
     fields = infer_fields(records)
     if _identifies(named, records):
         return Entity(entity, named, records[-1][named], fields, natural=True), records
     return with_outer_keys(Entity(entity, fields=fields), None, [*range(1, len(records) + 1)], records)
+
+
+def _has_digits(values: Sequence[Json]) -> bool:
+    """Whether all values have a digit. Numbers have."""
+    return all(any(map(str.isdigit, str(value))) for value in values)
 
 
 def _are_ids(values: Sequence[Json], kind: type[str | int]) -> bool:
@@ -382,7 +390,8 @@ def _outer_key_name(nouns: Nouns, entity: str, fields: Mapping[str, Field]) -> s
     asked = nouns.lookups.get(entity, "")
     last = entity.rsplit("_", 1)[-1]  # a plate by which tools block it
     shortened = (*(f"{last}_{ending}" for ending in ENDINGS), last) if last != entity else ()
-    names = (*(f"{entity}_{ending}" for ending in ENDINGS), asked, "id", entity, *shortened, "name")
+    named = NAME if NAME in nouns.entered.get(entity, ()) else entity  # `create_group(name)` for `get_members(group)`
+    names = (*(f"{entity}_{ending}" for ending in ENDINGS), asked, "id", named, entity, *shortened, "name")
     return next((name for name in names if name in nouns.arguments and name not in fields), None)
 
 

@@ -238,3 +238,23 @@ async def test_a_new_value_replaces_the_only_field_that_ends_so(
         await world.call(name, {"visit_id": "v-1", argument: "after"})
         changed = {"visit_id": "v-1", field: "after", "doctor": "Ada"}
         assert value(await world.call("get_visit", {"visit_id": "v-1"})) == changed
+
+
+@pytest.mark.parametrize(("first", "noun"), [("leave", "request"), ("refund", "claim"), ("visa", "case")])
+async def test_a_part_of_its_name_means_given_records(tmp_path: Path, first: str, noun: str) -> None:
+    key, texts = f"{noun}_id", {"type": "string"}
+    rows: Json = [{key: "r1", "status": "pending", "note": "a"}, {key: "r2", "status": "approved", "note": "b"}]
+    tools = [
+        tool(f"list_pending_{noun}s"),
+        tool(f"get_{first}_{noun}", {key: texts}, key),
+        tool(f"approve_{first}", {key: texts}, key),
+        tool(f"reject_{noun}", {key: texts}, key),
+    ]
+    async with service(tmp_path, {f"{first}_{noun}s": rows}, *tools) as sim, sim.open() as world:
+        assert value(await world.call(f"list_pending_{noun}s")) == [rows[0]]
+        assert (await world.call(f"approve_{first}", {key: "r1"})).ok
+        assert value(await world.call(f"get_{first}_{noun}", {key: "r1"}))["status"] == "approved"
+        assert (await world.call(f"reject_{noun}", {key: "r2"})).ok
+        assert value(await world.call(f"get_{first}_{noun}", {key: "r2"}))["status"] == "rejected"
+        assert value(await world.call(f"list_pending_{noun}s")) == []
+        assert refusal(await world.call(f"approve_{first}", {key: "r9"}))

@@ -102,3 +102,13 @@ async def test_values_by_two_names_are_listed_by_the_first(tmp_path: Path, verb:
             for pupil, held in marks.items()
         ]
         assert shown == expected
+
+
+@pytest.mark.parametrize(("argument", "keys"), [("date", ["2029-12-25", "2030-01-01"]), ("track_no", ["B1", "B2"])])
+async def test_names_under_keys_with_digits_are_the_values(tmp_path: Path, argument: str, keys: list[str]) -> None:
+    state: Json = {"events": dict(zip(keys, ["Feast", "Rest day"], strict=True))}
+    tools = [tool("list_events"), tool("add_event", argument, "name")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        await world.call("add_event", {argument: "C3", "name": "Parade"})
+        rows = [(row[argument], row["name"]) for row in value(await world.call("list_events"))]
+        assert rows == [(keys[0], "Feast"), (keys[1], "Rest day"), ("C3", "Parade")]

@@ -253,3 +253,26 @@ async def test_two_keys_of_the_same_record_add_nothing_to_its_list(tmp_path: Pat
     async with simulator(tmp_path, tools, {"ships": [{"id": "s1", "crew": ["Ada"]}]}).open() as world:
         await world.call("add_note", {"ship_id": "s1", "ship_number": "7"})
         assert (await answered(world, "show_ship", ship_id="s1"))["crew"] == ["Ada"]
+
+
+@pytest.mark.parametrize(("owner", "member"), [("crew", "sailor"), ("troupe", "dancer")])
+async def test_a_named_group_is_made_and_joined_by_its_name(tmp_path: Path, owner: str, member: str) -> None:
+    names: Json = {"type": "array", "items": TEXT}
+    state: Json = {f"{member}s": ["Al", "Bo", "Cy"], f"{owner}s": {"Red": ["Al"], "Old guard": []}}
+    tools = [
+        tool(f"list_{member}s"),
+        tool(f"list_{owner}s"),
+        tool(f"get_{owner}_members", **{owner: TEXT}),
+        tool(f"create_{owner}", name=TEXT, members=names),
+        tool("add_member", **{owner: TEXT, member: TEXT}),
+        tool("remove_member", **{owner: TEXT, member: TEXT}),
+    ]
+    async with simulator(tmp_path, tools, state).open() as world:
+        await answered(world, "add_member", **{owner: "Old guard", member: "Bo"})
+        await answered(world, "remove_member", **{owner: "Red", member: "Al"})
+        await answered(world, f"create_{owner}", name="Blue", members=["Cy"])
+        shown = [
+            await answered(world, f"get_{owner}_members", **{owner: name}) for name in ("Red", "Old guard", "Blue")
+        ]
+        assert [row["members"] for row in shown] == [[], ["Bo"], ["Cy"]]
+        assert len(await answered(world, f"list_{owner}s")) == 3
