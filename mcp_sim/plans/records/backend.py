@@ -16,9 +16,9 @@ from mcp_sim.plans.records.doubts import (
     doubts_noter,
     doubts_test,
     is_unsure_write,
-    refusal_noter,
+    missing_record_noter,
 )
-from mcp_sim.plans.records.effects import Facts, Render, WriteMany, batch
+from mcp_sim.plans.records.effects import ANY_FIELD, Facts, Render, WriteMany, batch
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
 from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_record, parts_of
 from mcp_sim.plans.records.removal import removal
@@ -36,7 +36,7 @@ from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import last_word, words
 from mcp_sim.types.lexicon.terms import terms
-from mcp_sim.types.plans import DECLARED, Plan
+from mcp_sim.types.plans import CERTAIN, DECLARED, Plan
 from mcp_sim.types.result_schemas import result_schema, text_place
 
 Show: TypeAlias = Callable[[Facts], Transition]
@@ -142,14 +142,17 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer of a tool that creates, updates or deletes records."""
     write, note = doubting_new_fields(_WRITES[plan.verb](tool, plan, domain), plan, domain), doubts_noter(plan)
     doubts, is_unsure, is_lost = doubts_name(plan.entity or ""), is_unsure_write(plan), absence_test(plan)
-    note_refusal = refusal_noter(plan, domain)
+    note_missing = missing_record_noter(plan, domain)
+    is_vague = plan.verb == "create" and plan.basis.get("verb", DECLARED).confidence < CERTAIN
     if plan.each is not None:
         return _changing_many(tool, batch(tool, plan, write, note), show, partly=reports_failures(tool, plan, domain))
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         effect = write(turn, invent)
         if isinstance(effect, Observation):
-            return Transition(effect, guessed=note_refusal(turn) or is_lost(turn))
+            return Transition(effect, guessed=note_missing(turn) or is_lost(turn))
+        if is_vague and turn.view.get(plan.entity or "", effect.key) is not None:
+            effect.doubts |= {ANY_FIELD}  # what the verb does to a record that exists is unknown
         if effect.doubts or turn.memory.get(doubts) or is_unsure:
             note(turn, effect)
         shown = show(Facts(turn, turn.view, effect.record, effect.key))

@@ -10,7 +10,7 @@ from mcp_sim.plans.records.effects import ANY_FIELD, Effect, Note
 from mcp_sim.types import Key, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.plans import CERTAIN, DECLARED, Plan
+from mcp_sim.types.plans import DECLARED, Plan
 from mcp_sim.types.views import find_key
 
 _READS = frozenset({"get", "list", "search"})
@@ -75,30 +75,25 @@ def add_doubts(turn: Turn, entity: str, key: Key, fields: AbstractSet[str]) -> N
     _set_doubts(turn, entity, key, _doubts(turn, entity, key) | fields)
 
 
-def refusal_noter(plan: Plan, domain: Domain) -> Callable[[Turn], bool]:
-    """Compile the test of a refused call: whether the server may rather have made or changed the record.
+def missing_record_noter(plan: Plan, domain: Domain) -> Callable[[Turn], bool]:
+    """Compile the test of a refused call: whether the server may rather have made the record that is missing.
 
-    Adding to an amount under a new name makes a record, where no other tool makes such records: `restock(ingredient)`.
-    A verb that only may mean to create one changes the record that exists: `place_object(exhibit_id, object_id)`.
+    Adding to an amount under a new name makes one, where no other tool makes such records: `restock(ingredient)`.
     """
     entity, variants = domain.entities[plan.entity or ""], domain.variants
     is_created = any(other.verb == "create" and other.entity == entity.name for other in variants)
-    adds = "add" in plan.how.values() and not is_created and entity.natural
-    is_vague = plan.verb == "create" and plan.confidence < CERTAIN
-    named = plan.key if adds else next((path for path, field in plan.sets.items() if field == entity.key), None)
-    if not (adds or is_vague) or named is None or plan.basis.get("verb", DECLARED).source == "declared":
+    fetch, is_sure = argument(plan.key or ""), plan.basis.get("verb", DECLARED).source == "declared"
+    if "add" not in plan.how.values() or plan.key is None or is_created or is_sure or not entity.natural:
         return lambda _turn: False
-    fetch = argument(named)
 
-    def is_doubtful(turn: Turn) -> bool:
+    def is_missing(turn: Turn) -> bool:
         asked = fetch(turn.call.arguments)
-        key = find_key(turn.view, entity.name, asked) if isinstance(asked, str | int) else None
-        if not isinstance(asked, str | int) or (key is None) is is_vague:
+        if not isinstance(asked, str) or find_key(turn.view, entity.name, asked) is not None:
             return False
-        add_doubts(turn, entity.name, asked if key is None else key, {ANY_FIELD})
+        add_doubts(turn, entity.name, asked, {ANY_FIELD})
         return True
 
-    return is_doubtful
+    return is_missing
 
 
 def is_any_doubtful(turn: Turn, entity: str) -> bool:

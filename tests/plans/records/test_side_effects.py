@@ -233,17 +233,14 @@ async def test_what_a_guess_about_a_named_record_may_have_changed_is_in_doubt(no
         assert not await is_guessed(world, f"get_{noun}", **dict.fromkeys(key, "AA"))
 
 
-@pytest.mark.parametrize(("act", "guessed"), [("place", True), ("create", False)])
-async def test_a_vague_verb_that_meets_an_existing_record_refuses_as_a_guess(
-    act: str, guessed: bool, tmp_path: Path
-) -> None:
+async def test_what_a_vague_verb_does_to_a_record_that_exists_is_a_guess(tmp_path: Path) -> None:
     row = thing(id=TEXT, title=TEXT, parts={"type": "array", "items": TEXT})
     tools = [
         tool("get_frame", "Get a frame.", output=row, frame_id=TEXT),
-        tool(f"{act}_frame", f"{act.title()} a frame.", output=row, frame_id=TEXT, title=TEXT),
+        tool("place_part", "Place a part in a frame.", output=row, frame_id=TEXT, title=TEXT),
     ]
-    state = {"frames": {"F1": {"title": "Arc", "parts": []}}}
-    async with simulator(tmp_path, tools, state=state).open() as world:
-        await refused(world, f"{act}_frame", frame_id="F1", title="Bow")
-        assert world.ledger.steps[-1]["guessed"] is guessed
-        assert await is_guessed(world, "get_frame", frame_id="F1") is guessed
+    frame = {"title": "Arc", "parts": []}
+    async with simulator(tmp_path, tools, state={"frames": {"F1": frame, "F2": frame}}).open() as world:
+        assert await is_guessed(world, "place_part", frame_id="F1", title="Bow")
+        assert await is_guessed(world, "get_frame", frame_id="F1")
+        assert not await is_guessed(world, "get_frame", frame_id="F2")
