@@ -239,7 +239,7 @@ async def test_what_a_vague_verb_does_to_a_record_that_exists_is_a_guess(tmp_pat
         tool("get_frame", "Get a frame.", output=row, frame_id=TEXT),
         tool("place_part", "Place a part in a frame.", output=row, frame_id=TEXT, title=TEXT),
     ]
-    frame = {"title": "Arc", "parts": []}
+    frame: Json = {"title": "Arc", "parts": []}
     async with simulator(tmp_path, tools, state={"frames": {"F1": frame, "F2": frame}}).open() as world:
         assert await is_guessed(world, "place_part", frame_id="F1", title="Bow")
         assert await is_guessed(world, "get_frame", frame_id="F1")
