@@ -11,7 +11,7 @@ from support.matched_tools import TEXT, answered, refused, simulator, tool
 from mcp_sim.world.world import World
 
 Json = Any
-COUNT: dict[str, Json] = {"type": "integer"}
+COUNT: Json = {"type": "integer"}
 
 
 def thing(**fields: Json) -> Json:
@@ -216,9 +216,10 @@ async def test_adding_to_an_amount_under_a_new_name_is_refused_as_a_guess(
 @pytest.mark.parametrize("noun", ["lamp", "boat"])
 async def test_what_a_guess_about_a_named_record_may_have_changed_is_in_doubt(noun: str, tmp_path: Path) -> None:
     key: Json = {f"{noun}_id": TEXT}
+    other: Json = {noun: TEXT}
     tools = [
         *stocked(noun, "create_order", "Create an order.", typed=False),
-        tool(f"change_{noun}", "Change to another one.", order=TEXT, **{noun: TEXT}),
+        tool(f"change_{noun}", "Change to another one.", order=TEXT, **other),
         tool("add_parcel", "Add pieces to an order.", order_id=TEXT, pieces=COUNT),
     ]
     state = goods(noun)
