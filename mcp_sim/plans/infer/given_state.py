@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TypeAlias
 
+from mcp_sim.plans.infer.names import first_nouns
 from mcp_sim.plans.infer.state_tables import (
     ENDINGS,
     MOST_NAMES,
@@ -177,6 +178,7 @@ class _Reader:
         entity = self.nouns.entity_of(path[-1])
         described = self.nouns.described.get(entity, entity)
         entity = entity if entity in self.nouns.names or described in siblings else described
+        entity = self._issuing(entity, rows) or entity
         if entity in self.tables:
             entity = f"{scope}_{entity}"
         self.tables[entity] = make_table(self.nouns, entity, rows)
@@ -184,6 +186,13 @@ class _Reader:
         if rows.levels:
             self.parents[entity] = rows
             self.holders[entity] = [*body]
+
+    def _issuing(self, entity: str, rows: Rows) -> str | None:
+        """Return the noun of tools that begins the name of a table and whose ids its rows have: `leave_requests`."""
+        nouns = () if entity in self.nouns.names else first_nouns(tuple(entity.split("_")))
+        names = ("_".join(noun) for noun in nouns)
+        ids = {name: [row.get(f"{name}_id") for row in rows.bodies] for name in names if name in self.nouns.names}
+        return next((name for name, keys in ids.items() if all(map(is_key, keys)) and len({*keys}) == len(keys)), None)
 
     def split_parents(self) -> None:
         """Make records of the parents in a map that is named after them: `device`s of `rooms: {Attic: []}`, and rooms.
