@@ -252,14 +252,18 @@ def _find_state(word: str, status: str | None, said: str, field: Field, rows: Se
     states = [str(choice) for choice in dict.fromkeys((*choices_of(field.schema), *held))]
     known = next((target for wanted in (said, status) for target in states if snake(target) == wanted), None)
     is_named = bool(said) and said == status and (known is not None or not constants(field.schema))
-    state = known if is_named else _nearest_choice(word, states) or known or _state_before(word, states)
-    return _spell_like(states, status) if status and state is None and not constants(field.schema) else state
+    state = known if is_named else _nearest_choice(word, states) or known
+    is_new = state is None and said != status and said.endswith("ed")  # `check_in`: "Mark the guest as arrived"
+    state = state or (None if is_named or is_new else _state_before(word, states))
+    named = said if is_new else status
+    return _spell_like(states, named) if named and state is None and not constants(field.schema) else state
 
 
 def _state_before(word: str, states: Sequence[str]) -> str | None:
     """Return the only state that a verb which undoes another one can lead back to: `scheduled` for `resume`."""
     left = [state for state in states if _nearest_choice(word, [state]) is None and snake(state) not in FINAL]
-    left = [state for state in left if not any(_nearest_choice(verb, [state]) for verb in undone_verbs(word))]
+    others = (*undone_verbs(word), "reserve")  # no check-in leads back to `booked`
+    left = [state for state in left if not any(_nearest_choice(verb, [state]) for verb in others)]
     return left[0] if len(left) == 1 and undone_verbs(word)[:1] and word in _REVERSING else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from support.given import Json, refused, service, tool, value
 
 DEPOT: Json = {
@@ -29,3 +30,22 @@ async def test_a_verb_sets_the_flag_of_its_name(tmp_path: Path) -> None:
         for name, locked in (("lock_wagon", True), ("unlock_wagon", False)):
             await world.call(name, {"wagon_id": "W1"})
             assert value(await world.call("get_wagon", {"wagon_id": "W1"}))["locked"] is locked
+
+
+@pytest.mark.parametrize(
+    ("act", "about", "state"),
+    [
+        ("check_in", "Mark the guest of a stay as arrived.", "arrived"),
+        ("check_in", "Let a guest in.", "checked_in"),
+        ("finish_stay", "Mark a stay as completed.", "done"),
+    ],
+)
+async def test_a_description_says_a_state_that_no_record_has_yet(
+    tmp_path: Path, act: str, about: str, state: str
+) -> None:
+    states = ("booked", "cancelled", "done") if state == "done" else ("booked", "cancelled")
+    stays = [{"stay_id": f"S-{number}", "status": status} for number, status in enumerate(states)]
+    tools = tool(act, "stay_id", about=about), tool("get_stay", "stay_id"), tool("list_stays")
+    async with service(tmp_path, {"stays": stays}, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call(act, {"stay_id": "S-0"}))["status"] == state
+        assert value(await world.call("get_stay", {"stay_id": "S-0"}))["status"] == state
