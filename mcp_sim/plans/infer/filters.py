@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from mcp_sim.plans.infer.arguments import OPTIONS
@@ -28,6 +28,7 @@ _DAYS = terms("arguments.day")
 _FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
 _STATES, _STATES_AFTER = terms("fields.state"), [frozenset(states) for states in groups("states.after").values()]
 PARTIAL = re.compile(r"\b(fuzz(?:y|ily)|partial(?:ly)?|substring|part of|contain(?:s|ing))\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[.,;:\n]\s|\b(?:and|or)\b")
 _TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
 NAMED = Basis("inferred", 0.9, ("arguments are named like fields",))
 ANY_VALUES = terms("arguments.any")
@@ -46,13 +47,23 @@ class FoundFilter(NamedTuple):
     basis: Basis
 
 
-def find_filters(arguments: Mapping[str, Record], known: KnownFields, *, is_search: bool) -> dict[str, FoundFilter]:
+def matched_in_part(arguments: Collection[str], about: str) -> Collection[str]:
+    """Return the arguments that a description says may be a part of a text: the only one, or those beside the words."""
+    clauses = [{*words(clause.lower())} for clause in _CLAUSE_END.split(about) if PARTIAL.search(clause)]
+    named = [name for name in arguments if any(clause.issuperset(words(snake(name))) for clause in clauses)]
+    return arguments if clauses and len(arguments) == 1 else named
+
+
+def find_filters(
+    arguments: Mapping[str, Record], known: KnownFields, partial: Container[str]
+) -> dict[str, FoundFilter]:
     """Return the filters of those arguments that filter by a known field.
 
-    Texts match partially in a search.
+    Texts match partially in those that are `partial`.
     """
     filters = {
-        name: _filter_of(snake(name), argument, known, partially=is_search) for name, argument in arguments.items()
+        name: _filter_of(snake(name), argument, known, partially=name in partial)
+        for name, argument in arguments.items()
     }
     return {name: found_filter for name, found_filter in filters.items() if found_filter is not None}
 

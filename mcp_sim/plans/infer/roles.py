@@ -23,7 +23,7 @@ from mcp_sim.plans.infer.arguments import (
 from mcp_sim.plans.infer.entity_keys import choose_key, find_naming_arguments, key_schemas
 from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.plans.infer.fields import KnownFields
-from mcp_sim.plans.infer.filters import NAMED, PARTIAL, fields_of_arguments, find_filters
+from mcp_sim.plans.infer.filters import NAMED, fields_of_arguments, find_filters, matched_in_part
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import first_nouns
 from mcp_sim.plans.infer.states import find_described_state, find_flags
@@ -242,9 +242,9 @@ def _read(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Re
     rest = without_options(
         {name: argument for name, argument in arguments.items() if name in rest}, required(features.input)
     )
-    is_said = len(rest) == 1 and PARTIAL.search(features.tool.description) is not None
-    is_partial = features.parsed.word == "search" or is_said
-    by_argument = find_filters(rest, known, is_search=is_partial)
+    is_search = features.parsed.word == "search"
+    partial = rest if is_search else matched_in_part(rest, features.tool.description)
+    by_argument = find_filters(rest, known, partial)
     basis = {"filters": _weakest(found_filter.basis for found_filter in by_argument.values()), "query": _BY_NAME}
     basis["paging"] = _DECLARED_LIMITS if is_limit_declared(arguments, paging) else _BY_NAME
     filters = {name: found_filter.rule for name, found_filter in by_argument.items()}
@@ -440,7 +440,7 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields, entered: str
     """
     setters: dict[str, str] = {}
     for path, leaf in leaves.items():
-        several = _list_of(last_name(path), known, entered) if entered is not None else None
+        several = _list_of(last_name(path), known, entered, is_only=len(leaves) == 1) if entered is not None else None
         named = last_name(path)
         exact = known.fields.get(path)  # a name may have dots, or no letters
         field = several or exact or (known.find(named) if named else None)
@@ -470,16 +470,16 @@ def _amount_within(argument: str, schema: Record, field: Field | None, known: Kn
     return field if name is None else Field(f"{objects[0].name}.{name}", numbers[name])
 
 
-def _list_of(argument: str, known: KnownFields, entered: str) -> Field | None:
+def _list_of(argument: str, known: KnownFields, entered: str, *, is_only: bool) -> Field | None:
     """Return the list that a value enters: `label_ids` or `labels` for a `label_id`, `tracks` for a `track_name`.
 
     Else the list of plain values with the name of what enters: `members` for the `worker_id` or the `name` of
-    `add_member`.
+    `add_member`, or for its only value: `allergies` for the `substance` of `add_allergy`.
     """
     noun = noun_of_id(argument)
     several = (known.find(plural(singular(name))) for name in (argument, noun or argument.removesuffix("_name")))
     field = next((field for field in several if field is not None and main_type(field.schema) in {"array", ""}), None)
-    is_naming = bool(entered) and (noun or argument in _NAMES or argument.startswith(f"{entered}_"))
+    is_naming = bool(entered) and (is_only or noun or argument in _NAMES or argument.startswith(f"{entered}_"))
     other = (known.find(plural(entered)) or known.find(entered)) if field is None and is_naming and entered else None
     return other if other is not None and main_type(items(other.schema)) in {"string", "integer", ""} else field
 

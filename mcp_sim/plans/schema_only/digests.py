@@ -202,7 +202,7 @@ def _known_entities(tool: Tool, domain: Domain) -> list[Entity]:
 def find_selection(tool: Tool, entity: Entity) -> tuple[Callable[[Turn], list[Record]], Collection[str]]:
     """Compile the selection of the records that arguments ask for, as they would filter a list; and which those are."""
     asked = {name: schema for name, schema in properties(tool.input_schema).items() if snake(name) not in _LIMITS}
-    rules = find_filters(asked, KnownFields(entity.name, entity.key, entity.fields, frozenset()), is_search=False)
+    rules = find_filters(asked, KnownFields(entity.name, entity.key, entity.fields, frozenset()), partial=())
     tests = [(filter_argument(tool, name, entity, found.rule), test_maker(found.rule)) for name, found in rules.items()]
 
     def select(turn: Turn) -> list[Record]:

@@ -220,3 +220,37 @@ async def test_a_part_of_a_name_is_enough_where_a_description_says_so(tmp_path: 
     find_owner = tool("find_owner", "name", about="Find owners by part of their name")
     async with service(tmp_path, state, find_owner, tool("get_owner", "owner_id")) as sim, sim.open() as world:
         assert [row["owner_id"] for row in value(await world.call("find_owner", {"name": "Ada"}))] == ["O-1"]
+
+
+async def test_a_description_names_the_argument_that_may_be_a_part(tmp_path: Path) -> None:
+    state = {"owners": {"O-1": {"name": "Ada Vos", "city": "Lund"}, "O-2": {"name": "Bo Lind", "city": "Lundby"}}}
+    about = "Look up owners by (part of) their name or by city."
+    find_owners = tool("find_owners", about=about, city=STRING)
+    find_owners["inputSchema"]["properties"]["name"] = STRING
+    async with service(tmp_path, state, find_owners, tool("get_owner", "owner_id")) as sim, sim.open() as world:
+        for arguments, ids in (({"name": "ada"}, ["O-1"]), ({"city": "Lund"}, ["O-1"]), ({"name": "Lin"}, ["O-2"])):
+            assert [row["owner_id"] for row in value(await world.call("find_owners", arguments))] == ids
+
+
+@pytest.mark.parametrize(("act", "words"), [("add_allergy", "substance"), ("add_allergy", "cause")])
+async def test_the_only_value_enters_the_list_named_after_what_is_added(tmp_path: Path, act: str, words: str) -> None:
+    state = {"patients": [{"patient_id": "P-1", "allergies": ["latex"]}, {"patient_id": "P-2", "allergies": []}]}
+    tools = [tool(name, "patient_id", words) for name in (act, act.replace("add", "remove"))]
+    async with service(tmp_path, state, tool("get_patient", "patient_id"), *tools) as sim, sim.open() as world:
+        await world.call(act, {"patient_id": "P-2", words: "dust"})
+        await world.call(act.replace("add", "remove"), {"patient_id": "P-1", words: "latex"})
+        shown = [value(await world.call("get_patient", {"patient_id": f"P-{number}"})) for number in (1, 2)]
+        assert shown == [{"patient_id": "P-1", "allergies": []}, {"patient_id": "P-2", "allergies": ["dust"]}]
+
+
+@pytest.mark.parametrize(("table", "noun"), [("leave_requests", "leave"), ("berth_bookings", "berth")])
+async def test_a_table_has_the_entity_whose_ids_its_rows_have(tmp_path: Path, table: str, noun: str) -> None:
+    key = f"{noun}_id"
+    state = {table: [{key: 11, "kind": "a", "status": "pending"}, {key: 12, "kind": "b", "status": "approved"}]}
+    decide = tool(f"decide_{noun}", key, decision={"enum": ["approved", "rejected"]})
+    decide["inputSchema"]["properties"][key] = {"type": "integer"}
+    tools = [tool(f"list_{noun}", status=STRING), tool(f"request_{noun}", "kind"), decide]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert value(await world.call(f"list_{noun}", {"status": "pending"})) == state[table][:1]
+        assert value(await world.call(f"request_{noun}", {"kind": "c"}))[key] == 13
+        assert not refused(await world.call(f"decide_{noun}", {key: 11, "decision": "approved"}))
