@@ -330,7 +330,7 @@ def with_shown_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
 def with_taken_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the only given entity with all fields that a change takes, a link among them, but not its key.
 
-    `assign_homework(course_id, title, due)` makes an assignment of a course.
+    `assign_homework(course_id, title, due)` makes an assignment of a course, `hire_clerk(name, office, start)` a clerk.
     """
     asked, noun = {*map(snake, required(facts.input))}, "_".join(facts.parsed.noun)
     given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
@@ -338,7 +338,9 @@ def with_taken_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
     held = [entity for entity in held if entity.name == noun] or held
     is_change = facts.parsed.verb in {"update", "unknown"} and facts.parsed.word not in STRONG
     is_free = len(held) == 1 and not facts.takes_key(held[0]) and (noun not in server.held or held[0].name == noun)
-    return held[0].name if is_change and is_free and len(asked) > 1 and any(map(noun_of_id, asked)) else None
+    is_whole = len(asked) > 2 and [entity.name for entity in held] == [noun]
+    is_record = is_whole or (len(asked) > 1 and any(map(noun_of_id, asked)))
+    return held[0].name if is_change and is_free and is_record else None
 
 
 def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:

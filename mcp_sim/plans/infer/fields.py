@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mcp_sim.plans.infer.features import ToolFeatures
@@ -25,8 +25,10 @@ _SIDE = re.compile("(?:from|to|old|new|previous)_")
 class KnownFields:
     """The fields of an entity that are known so far, by their names."""
 
-    def __init__(self, entity: str, key: str, fields: Mapping[str, Field], written: frozenset[str]) -> None:
-        self.entity, self.key = entity, key
+    def __init__(
+        self, entity: str, key: str, fields: Mapping[str, Field], written: frozenset[str], rows: Sequence[Record] = ()
+    ) -> None:
+        self.entity, self.key, self.rows = entity, key, rows
         self.fields: dict[str, Field] = {}
         self.named: dict[str, Field] = {}
         """The fields by their names in snake case."""

@@ -36,6 +36,7 @@ ANY_VALUES = terms("arguments.any")
 _PRESENTING = terms("arguments.presenting")
 """First words of flags that control the presentation, not the selection."""
 _PRESENTATION = terms("arguments.presentation") | terms("arguments.length") | _PRESENTING | OPTIONS
+_SAMPLE_SIZE = 200  # a few states repeat
 _REFERENCES = ("_id", "_ids", *ordered("arguments.reason"))
 """Endings of arguments that are not fields of given records: they name other records, or give a reason."""
 
@@ -154,10 +155,12 @@ def _state_filter(word: str, known: KnownFields, *, also: bool) -> FoundFilter |
     """Return the filter of `include_done` or `done_only` by the state that means it: `completed`."""
     alike = {word}.union(*(states for states in _STATES_AFTER if word in states))
     for name in sorted(_STATES & known.named.keys()):
-        state = next((choice for choice in choices_of(known.named[name].schema) if snake(str(choice)) in alike), None)
+        field = known.named[name]
+        states = (*choices_of(field.schema), *(row.get(field.name) for row in known.rows[:_SAMPLE_SIZE]))
+        state = next((choice for choice in states if snake(str(choice)) in alike), None)
         if state is not None:
             op, rule = ("not", "unless") if also else ("equals", "only")
-            return _found(known.named[name], op, f"'{word}' means the state '{state}'", **{rule: state})
+            return _found(field, op, f"'{word}' means the state '{state}'", **{rule: state})
     return None
 
 

@@ -72,7 +72,7 @@ def infer(
     shown_fields = collect_shown_fields(feature_list, declared)
     specified = {name for name, entity in declared.items() if not entity.open}
     opened = find_open_entities(feature_list, specified)
-    roles, fields, keys = assign_roles(feature_list, shown_fields, declared, opened)
+    roles, fields, keys = assign_roles(feature_list, shown_fields, declared, opened, given.records)
     entities = EntityBuilder(feature_list, roles, fields, keys, declared, examples, given, opened).build()
     entities = with_usual_fields(entities, feature_list) if state is None else entities
     entities = _with_used_records(entities, feature_list, roles, given)

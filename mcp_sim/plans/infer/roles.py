@@ -27,7 +27,7 @@ from mcp_sim.plans.infer.filters import NAMED, fields_of_arguments, find_filters
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import first_nouns
 from mcp_sim.plans.infer.states import find_described_state, find_flags
-from mcp_sim.plans.infer.verbs import TRANSITIONS, is_act
+from mcp_sim.plans.infer.verbs import STATES, TRANSITIONS, is_act
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
@@ -51,6 +51,7 @@ _CURRENCIES, _MONEY = frozenset({"currency"}), ("amount", "value", "total", "pri
 """The property of an object that is an amount of money, and names of its number."""
 _STOCK, _FIRST = terms("fields.stock"), terms("arguments.first_value")
 _IDS, _NAMES = frozenset({"id", "uid", "uuid"}), terms("fields.naming")
+_STATES = terms("fields.state")
 _NUMBERS = frozenset({"integer", "number"})
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
 _DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of pages",))
@@ -157,7 +158,12 @@ def _split(arguments: Mapping[str, Record], names: Container[str]) -> tuple[dict
 
 
 def _known_fields(
-    features_of: Sequence[ToolFeatures], name: str, key: str, shown: Mapping[str, Field], key_schema: Record
+    features_of: Sequence[ToolFeatures],
+    name: str,
+    key: str,
+    shown: Mapping[str, Field],
+    key_schema: Record,
+    rows: Sequence[Record],
 ) -> KnownFields:
     """Return what is known of the fields of an entity before arguments are read."""
     fields = dict(shown) or find_described_state(features_of)
@@ -166,7 +172,7 @@ def _known_fields(
         fields[key] = replace(field, schema=key_schema)  # a description shows "id": "..." where tools take integers
     creates = (features for features in features_of if features.verb == "create")
     written = frozenset(snake(argument) for features in creates for argument in properties(features.input))
-    return KnownFields(name, key, fields, written)
+    return KnownFields(name, key, fields, written, rows)
 
 
 def assign_roles(
@@ -174,17 +180,21 @@ def assign_roles(
     shown: Mapping[str, Mapping[str, Field]],
     declared: Mapping[str, Entity],
     usual: Mapping[str, Mapping[str, Field]],
+    records: Mapping[str, Sequence[Record]],
 ) -> tuple[dict[str, Roles], dict[str, dict[str, Field]], dict[str, str]]:
     """Return the roles of every tool's arguments, the fields of every entity, and the keys.
 
-    `shown` are the fields that results and declarations show, `usual` those of entities whose fields no result shows.
+    `shown` are the fields that results and declarations show, `usual` those of entities whose fields no result shows,
+    `records` the given ones.
     """
     groups = group_by_entity(feature_list)
     arguments = {snake(name) for features in feature_list for name in properties(features.input)}
     keys = {name: choose_key(name, declared.get(name), parts, groups[name], arguments) for name, parts in shown.items()}
     schemas = key_schemas(groups, shown)
     known = {
-        name: _known_fields(groups[name], name, keys[name], {**usual.get(name, {}), **parts}, schemas[name])
+        name: _known_fields(
+            groups[name], name, keys[name], {**usual.get(name, {}), **parts}, schemas[name], records.get(name, ())
+        )
         for name, parts in shown.items()
     }
     finder = RoleFinder(known, declared, find_naming_arguments(feature_list, keys, declared))
@@ -328,10 +338,13 @@ def _nearest_fields(
 def _is_near(argument: str, schema: Record, name: str, field: Field, features: ToolFeatures) -> bool:
     """Whether an argument may mean a field of another name.
 
-    It is a `decision` with choices of `status`, `to_room_id`, or the `reason` of a rejection for `rejection_reason`.
+    It is a `decision` with choices of `status`, or with other states, `to_room_id`, or the `reason` of a rejection for
+    `rejection_reason`.
     """
     if constants(schema):
-        return len(constants(schema)) > 1 and {*map(str, constants(schema))} <= {*map(str, constants(field.schema))}
+        choices, held = ({*map(str, constants(each))} for each in (schema, field.schema))
+        is_state = name in _STATES and not held and STATES.issuperset(map(snake, choices))
+        return len(choices) > 1 and (is_state or choices <= held)
     asked, shown = words(argument), words(name)
     kinds = {main_type(schema), main_type(field.schema)}
     is_target = asked[:1] == ("to",) and shown == asked[1:]

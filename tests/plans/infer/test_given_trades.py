@@ -234,7 +234,11 @@ async def test_a_description_names_the_argument_that_may_be_a_part(tmp_path: Pat
 
 @pytest.mark.parametrize(("act", "words"), [("add_allergy", "substance"), ("add_allergy", "cause")])
 async def test_the_only_value_enters_the_list_named_after_what_is_added(tmp_path: Path, act: str, words: str) -> None:
-    state = {"patients": [{"patient_id": "P-1", "allergies": ["latex"]}, {"patient_id": "P-2", "allergies": []}]}
+    rows: list[dict[str, Json]] = [
+        {"patient_id": "P-1", "allergies": ["latex"]},
+        {"patient_id": "P-2", "allergies": []},
+    ]
+    state = {"patients": rows}
     tools = [tool(name, "patient_id", words) for name in (act, act.replace("add", "remove"))]
     async with service(tmp_path, state, tool("get_patient", "patient_id"), *tools) as sim, sim.open() as world:
         await world.call(act, {"patient_id": "P-2", words: "dust"})
@@ -253,4 +257,34 @@ async def test_a_table_has_the_entity_whose_ids_its_rows_have(tmp_path: Path, ta
     async with service(tmp_path, state, *tools) as sim, sim.open() as world:
         assert value(await world.call(f"list_{noun}", {"status": "pending"})) == state[table][:1]
         assert value(await world.call(f"request_{noun}", {"kind": "c"}))[key] == 13
-        assert not refused(await world.call(f"decide_{noun}", {key: 11, "decision": "approved"}))
+        await world.call(f"decide_{noun}", {key: 11, "decision": "rejected"})
+        assert value(await world.call(f"list_{noun}", {"status": "rejected"})) == [
+            {**state[table][0], "status": "rejected"}
+        ]
+
+
+@pytest.mark.parametrize("verb", ["hire", "onboard"])
+async def test_a_tool_with_the_fields_of_its_noun_makes_one(tmp_path: Path, verb: str) -> None:
+    clerk = {"clerk_no": 7, "name": "Ada", "office": "North", "wage": 30, "start": "2029-01-01", "status": "active"}
+    taken = ("name", "office", "start")
+    tools = [tool("get_clerk", clerk_no={"type": "integer"}), tool("list_clerks")]
+    tools[0]["inputSchema"]["required"] = ["clerk_no"]
+    make = tool(f"{verb}_clerk", "office", "start", about="Enter a new clerk.")
+    make["inputSchema"] = {"type": "object", "properties": dict.fromkeys(taken, STRING), "required": [*taken]}
+    async with service(tmp_path, {"clerks": [clerk]}, *tools, make) as sim, sim.open() as world:
+        new = {"name": "Bo", "office": "South", "start": "2030-01-01"}
+        key = value(await world.call(f"{verb}_clerk", new))["clerk_no"]
+        assert value(await world.call("get_clerk", {"clerk_no": key})).items() >= new.items()
+        assert len(value(await world.call("list_clerks"))) == 2
+
+
+@pytest.mark.parametrize(("flag", "state"), [("include_left", "left"), ("include_cancelled", "Cancelled")])
+async def test_a_flag_lets_in_the_records_of_a_state_that_only_given_ones_show(
+    tmp_path: Path, flag: str, state: str
+) -> None:
+    rows = [{"member_no": 1, "status": "active"}, {"member_no": 2, "status": state}]
+    listed = tool("list_members")
+    listed["inputSchema"]["properties"][flag] = {**BOOLEAN, "default": False}
+    async with service(tmp_path, {"members": rows}, listed) as sim, sim.open() as world:
+        for arguments, count in (({}, 1), ({flag: False}, 1), ({flag: True}, 2)):
+            assert value(await world.call("list_members", arguments)) == rows[:count]
