@@ -9,9 +9,11 @@ from collections.abc import Collection
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import properties, property_of, required
 from mcp_sim.types.lexicon.english import noun_of_id, snake
+from mcp_sim.types.lexicon.terms import terms
 
 _SHARE, _FEWEST = 0.75, 4
 """Of a few tools, all may happen to be about the same record."""
+_TENANTS = terms("nouns.tenants")
 _CREDENTIAL = re.compile(
     r"(?<![a-z])(?:(?:api|access|auth[a-z]*|secret|bearer|session)[ _-]?(?:key|token)s?|credentials?)(?![a-z])",
     re.IGNORECASE,
@@ -51,9 +53,12 @@ def _is_credential(name: str, inputs: Collection[Record]) -> bool:
 
 
 def _is_foreign(name: str, nouns: Collection[str]) -> bool:
-    """Whether an argument is the id of something that no tool is about: `xero_tenant_id`."""
+    """Whether an argument is the id of a tenant that no tool is about: `xero_tenant_id`.
+
+    Ids of users, sessions and accounts are kept: all tools of a cart or a memory ask whose it is.
+    """
     parts = noun_of_id(name).split("_")
-    return parts != [""] and not any("_".join(parts[at:]) in nouns for at in range(len(parts)))
+    return parts[-1] in _TENANTS and not any("_".join(parts[at:]) in nouns for at in range(len(parts)))
 
 
 def _shows(name: str, schema: Record) -> bool:

@@ -27,7 +27,12 @@ _EXACT_ENDINGS = ordered("fields.exact_ending")
 _DAYS = terms("arguments.day")
 _FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
 _STATES, _STATES_AFTER = terms("fields.state"), [frozenset(states) for states in groups("states.after").values()]
-PARTIAL = re.compile(r"\b(fuzz(?:y|ily)|partial(?:ly)?|substring|part of|contain(?:s|ing))\b", re.IGNORECASE)
+PARTIAL = re.compile(
+    r"\b(fuzz(?:y|ily)|partial(?:ly)?|substring|part of|"
+    r"contain(?:s|ing)(?=\W*$| or\b|(?: \w+){0,3} (?:text|string|substring|word|phrase|term|keyword|match)s?))\b",
+    re.IGNORECASE,
+)
+"""A text that contains another one: what contains records is a place, as the folder of "containing the files"."""
 _CLAUSE_END = re.compile(r"[.,;:\n]\s|\b(?:and|or)\b")
 _TIME_WORDS = re.compile(r"\b(date|time|day|timestamp|iso|month|year|hour|yyyy)", re.IGNORECASE)
 NAMED = Basis("inferred", 0.9, ("arguments are named like fields",))

@@ -47,6 +47,8 @@ COUNT = "count"
 """The verb that lists records and shows only their number, if other tools mention such records."""
 
 _OPPOSITES, _REVERSALS, _STATES_AFTER = table("verbs.opposites"), table("verbs.reversals"), groups("states.after")
+_WHOLE = terms("verbs.whole")
+"""Verbs that only seem to undo another one: `discharge_patient` undoes no charge."""
 VERBS_OF_RECORDS = STRONG.keys() | WEAK.keys() | TRANSITIONS.keys()
 _KNOWN_VERBS = VERBS_OF_RECORDS.union(
     RETURN_VERBS, RECORDLESS_VERBS, CREATION_VERBS, INSPECTION_VERBS, terms("verbs.emptying")
@@ -121,7 +123,8 @@ def _plain_forms(word: str) -> Iterator[str]:
 
 def undone_verbs(word: str) -> tuple[str, ...]:
     """Return the verbs that a verb may undo: `check_out` for `check_in`, `arm` for `disarm`."""
-    stems = [word.removeprefix(prefix) for prefix in ("un", "dis", "de") if word.startswith(prefix)]
+    prefixes = () if word in _WHOLE else ("un", "dis", "de")
+    stems = [word.removeprefix(prefix) for prefix in prefixes if word.startswith(prefix)]
     return (*(pairs[word] for pairs in (_OPPOSITES, _REVERSALS) if word in pairs), *stems)
 
 

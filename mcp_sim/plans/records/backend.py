@@ -283,8 +283,9 @@ def _selector_inside(tool: Tool, plan: Plan, domain: Domain, entity: Entity, pla
 
 def _listing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     select, orphaned = _selector(tool, plan, domain), parent_check(tool, plan, domain)
-    is_search = plan.verb == "search" and plan.basis.get("filters", DECLARED).source != "declared"
-    select_loosely = _selector(tool, _loosened(plan, domain), domain) if is_search else select
+    loose = _loosened(plan, domain)
+    is_search = plan.verb == "search" and plan.basis.get("filters", DECLARED).source != "declared" and loose != plan
+    select_loosely = _selector(tool, loose, domain) if is_search else select
 
     def finds_any(turn: Turn) -> bool:
         page = select_loosely(turn)

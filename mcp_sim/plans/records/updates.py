@@ -128,11 +128,16 @@ def _changed_fields(
         if isinstance(changed_fields, Refused):
             return conflict(tool, entity.name, key, changed_fields.why, field=name)
         after[name] = changed_fields
-        there: Json = next((before[stock] for stock in before if snake(stock) in _STOCK), None)
-        if snake(name) in _HELD and is_number(there) and is_number(changed_fields) and changed_fields > there:
-            left = _sum(there, -(as_number(before.get(name)) or 0))
+        left = _left_in_stock(before, name) if snake(name) in _HELD else None
+        if left is not None and is_number(value) and how.get(name) == "add" and value > max(left, 0):
             return conflict(tool, entity.name, key, f"has insufficient stock: {left} available, {value} requested")
     return after
+
+
+def _left_in_stock(before: Record, held: str) -> int | float | None:
+    """Return the amount in stock of a record without what is held of it; None if it has no stock."""
+    there: Json = next((before[name] for name in before if snake(name) in _STOCK), None)
+    return _sum(there, -(as_number(before.get(held)) or 0)) if is_number(there) else None
 
 
 def _appendable(entity: Entity) -> dict[str, How]:

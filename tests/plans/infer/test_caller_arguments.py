@@ -58,3 +58,21 @@ def test_a_key_that_a_tool_revokes_is_its_record() -> None:
     ]
     plans = domain(*tools).plans
     assert [plans[name].key for name in ("get_api_key", "delete_api_key")] == ["key", "key"]
+
+
+@pytest.mark.parametrize("name", ["user_id", "customerId", "session_id", "account_id"])
+async def test_whose_records_are_asked_for_still_filters(name: str, tmp_path: Path) -> None:
+    """Memories of users and carts of customers name no user tool, and their results need not show whose they are."""
+    owner: Json = {name: TEXT}
+    tools = [
+        tool("add_memory", text=TEXT, **owner),
+        tool("list_memories", **owner),
+        tool("search_memories", query=TEXT, **owner),
+        tool("delete_memory", memory_id=TEXT, **owner),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        await answered(world, "add_memory", text="Likes tea", **{name: "a"})
+        texts = [row["text"] for row in (await answered(world, "list_memories", **{name: "a"}))["memories"]]
+        others = [row["text"] for row in (await answered(world, "list_memories", **{name: "b"}))["memories"]]
+        assert "Likes tea" in texts
+        assert "Likes tea" not in others

@@ -102,13 +102,16 @@ async def test_an_amount_is_held_and_let_go(
     shape = record(**{key: TEXT, "on_hand": COUNT, held: COUNT}) if is_typed else None
     changes = [tool(f"{name}_{noun}", **{key: TEXT, "quantity": COUNT}, output=shape) for name in (does, undoes)]
     tools = [*changes, tool(f"get_{noun}", **{key: TEXT}, output=shape)]
-    given: Json = {f"{noun}s": [{key: "S1", "on_hand": 10, held: 1}, {key: "S2", "on_hand": 3, held: 0}]}
+    given: Json = {f"{noun}s": [{key: "S1", "on_hand": 10, held: 1}, {key: "S2", "on_hand": 3, held: 6}]}
     async with simulator(tmp_path, tools, given).open() as world:
         await answered(world, f"{does}_{noun}", **{key: "S1", "quantity": 4})
         await answered(world, f"{undoes}_{noun}", **{key: "S1", "quantity": 2})
         assert await answered(world, f"get_{noun}", **{key: "S1"}) == {key: "S1", "on_hand": 10, held: 3}
         assert "7 available" in await refused(world, f"{does}_{noun}", **{key: "S1", "quantity": 8})
         assert "S9" in await refused(world, f"{does}_{noun}", **{key: "S9", "quantity": 1})
+        await answered(world, f"{undoes}_{noun}", **{key: "S2", "quantity": 1})  # less is held, though still too much
+        assert (await answered(world, f"get_{noun}", **{key: "S2"}))[held] == 5
+        assert "available" in await refused(world, f"{does}_{noun}", **{key: "S2", "quantity": 1})
 
 
 @pytest.mark.parametrize("field", ["declineReason", "rejection_reason"])
@@ -171,3 +174,12 @@ async def test_only_what_is_given_can_be_used(tmp_path: Path, verb: str, noun: s
         assert [place[key] for place in places] == ["North", "South"]
         if made is not None:
             assert await answered(world, f"list_{made}s") == [*rows, {"id": "r2", argument: "South", "guest": "Bo"}]
+
+
+@pytest.mark.parametrize(("act", "flag"), [("discharge", "charged"), ("dispatch", "patched"), ("depart", "parted")])
+async def test_a_verb_that_only_begins_like_an_undoing_one_resets_no_flag(tmp_path: Path, act: str, flag: str) -> None:
+    state: Json = {"kits": [{"id": "k1", flag: True}, {"id": "k2", flag: False}]}
+    tools = [tool(f"{act}_kit", kit_id=TEXT), tool("get_kit", kit_id=TEXT)]
+    async with simulator(tmp_path, tools, state).open() as world:
+        await answered(world, f"{act}_kit", kit_id="k1")
+        assert (await answered(world, "get_kit", kit_id="k1"))[flag] is True

@@ -190,6 +190,29 @@ async def test_a_search_that_finds_nothing_is_a_guess_where_part_of_a_text_would
 
 
 @pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        ("List lamps.", "The shelf containing the lamps"),
+        ("List lamps.", "Shelf that contains your lamps."),
+        ("List lamps. Returns a dictionary containing their titles.", ""),
+    ],
+)
+async def test_what_contains_records_is_no_part_of_a_text(about: str, said: str, tmp_path: Path) -> None:
+    tools = [tool("list_lamps", about, shelf={**TEXT, "description": said})]
+    state = {"lamps": [{"id": "AA", "shelf": "top left"}, {"id": "BB", "shelf": "top"}]}
+    async with simulator(tmp_path, tools, state=state).open() as world:
+        assert [row["id"] for row in await answered(world, "list_lamps", shelf="top")] == ["BB"]
+
+
+@pytest.mark.parametrize("said", ["Text that the shelf contains", "Only shelves containing this text"])
+async def test_an_argument_may_be_a_text_that_values_contain(said: str, tmp_path: Path) -> None:
+    tools = [tool("list_lamps", "List lamps.", shelf={**TEXT, "description": said})]
+    state = {"lamps": [{"id": "AA", "shelf": "top left"}, {"id": "BB", "shelf": "top"}]}
+    async with simulator(tmp_path, tools, state=state).open() as world:
+        assert len(await answered(world, "list_lamps", shelf="top")) == 2
+
+
+@pytest.mark.parametrize(
     ("table", "act", "key"),
     [("stock", "restock", "ingredient"), ("stock", "refill", "drink"), ("stock", "replenish", "reagent")],
 )
