@@ -148,23 +148,27 @@ def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
     for owner, lists in server.lists.items():
         members = names - keys_among(owner, names, server) - {owner}
         member = singular(next(iter(members), ""))
-        if len(members) != 1 or not _is_joining(facts, word, member):
+        is_usual = word in _ENTERING or word in _JOINING or word.removeprefix("un") == member
+        if len(members) != 1 or not (is_usual or _is_described_joining(facts, word, member)):
             continue
         is_named = noun_of_id(member) != "" or member.startswith(f"{noun}_")  # `crew_member`
         keyed = is_named and frozenset() in (lists.get(plural(noun)), lists.get(noun))
         is_given = {member, noun_of_id(member)} & {*server.given.members.get(owner, ())}
-        if keyed or is_given or {plural(noun_of_id(member)), f"{member}s", plural(member)} & lists.keys():
+        if (
+            keyed
+            or (is_usual and is_given)
+            or {plural(noun_of_id(member)), f"{member}s", plural(member)} & lists.keys()
+        ):
             return owner
     return None
 
 
-def _is_joining(facts: ToolFacts, word: str, member: str) -> bool:
-    """Whether a verb changes a list of members: a usual one, their own noun, or an unknown one of a description.
+def _is_described_joining(facts: ToolFacts, word: str, member: str) -> bool:
+    """Whether a description says with a preposition that an unknown verb changes members.
 
-    "Board passengers onto a sailing" says with its preposition what the verb does.
+    It is so in "Board passengers onto a sailing". Only a list that is named after them shows that it holds them: a
+    ticket that is forwarded to a user need not enter its `watchers`.
     """
-    if word in _ENTERING or word in _JOINING or word.removeprefix("un") == member:
-        return True
     is_unknown = not (word in STRONG or word in WEAK or facts.parsed.status) and is_id(member)
     return is_unknown and DIRECTION.search(facts.tool.description.partition("\n")[0].lower()) is not None
 

@@ -117,7 +117,9 @@ def _find_members(tables: Mapping[str, Entity], records: Mapping[str, Sequence[R
     for name, rows in records.items():
         values = [value for row in islice(rows, _SAMPLE) for value in row.values()]
         held = {item for value in values for item in as_list(value) if is_key(item)}
-        members[name] = {other for other in tables if other != name and not keys[other].isdisjoint(held)}
+        single = {value for value in values if is_key(value)}  # a ticket with an owner and watchers
+        members[name] = {other for other in tables if other != name
+                         and not keys[other].isdisjoint(held) and keys[other].isdisjoint(single)}  # fmt: skip
     return members
 
 

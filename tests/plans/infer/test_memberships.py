@@ -163,6 +163,27 @@ async def test_a_preposition_shows_what_an_unknown_verb_does_to_a_list(tmp_path:
         assert await answered(world, "get_bus", bus_id="b1") == {"id": "b1", "guest_ids": ["g2"]}
 
 
+@pytest.mark.parametrize(
+    ("act", "about", "owner"),
+    [
+        ("forward", "Forward a case to a clerk.", {}),
+        ("hand_over", "Hand a case over to a clerk.", {}),
+        ("transfer", "Transfer a case from one desk to a clerk.", {}),
+        ("assign", "Assign a case to a clerk.", {"owner": "c1"}),
+    ],
+)
+async def test_what_a_record_is_sent_to_does_not_enter_another_list(
+    tmp_path: Path, act: str, about: str, owner: Json
+) -> None:
+    tools = [tool(f"{act}_case", about, case_id=TEXT, clerk_id=TEXT), tool("get_case", case_id=TEXT),
+             tool("list_clerks")]  # fmt: skip
+    case: Json = {"id": "k1", "watchers": ["c1"], **owner}
+    async with simulator(tmp_path, tools, {"cases": [case], "clerks": [{"id": "c1"}, {"id": "c2"}]}).open() as world:
+        await answered(world, f"{act}_case", case_id="k1", clerk_id="c2")
+        assert world.ledger.steps[-1]["guessed"]
+        assert (await answered(world, "get_case", case_id="k1"))["watchers"] == ["c1"]
+
+
 @pytest.mark.parametrize(("noun", "verb", "value"), [("photo", "tag", "tag"), ("track", "label", "label")])
 @pytest.mark.parametrize("is_typed", [True, False])
 async def test_a_verb_with_the_noun_of_a_list_adds_to_it(
