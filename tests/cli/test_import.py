@@ -304,6 +304,16 @@ def test_comments_may_come_before_a_configuration(before: str, inside: str, file
     assert "program or folder '/no/such' not found" in capsys.readouterr().err
 
 
+@pytest.mark.time_limit(30)
+@pytest.mark.parametrize("inside", [",/* ", ",/*", '\\"'])
+def test_a_comment_or_string_without_end_takes_no_longer_than_the_file(inside: str, here: Path, capsys: Any) -> None:
+    (here / "mcp.json").write_text(f'/**/{{"{inside * 100_000}', encoding="utf-8")
+    (here / "comments.json").write_text(f"/{inside * 100_000}", encoding="utf-8")
+    for file in ("mcp.json", "comments.json"):
+        assert main(["import", "client", file]) == 1
+        assert f"{file}:1: invalid JSON" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize(
     "before", ["", ": ping\n\nid: 1\nretry: 3\n", 'data: {"jsonrpc": "2.0", "method": "ping"}\n\n']

@@ -14,8 +14,13 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError, Problem, UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=\s*(?://[^\n]*+\s*|/\*.*?\*/\s*)*+[}\]])', re.DOTALL)
-"""A string, a comment, or a comma before a closing bracket with at most comments between them."""
+_TOKEN = re.compile(
+    r'//[^\n]*|/\*.*?\*/|("(?:[^"\\]|\\.)*+"?|/\*.*)|,(?=\s*(?://[^\n]*+\s*|/\*.*?\*/\s*)*+[}\]])', re.DOTALL
+)
+"""A comment, a string, or a comma before a closing bracket with at most comments between them.
+
+Strings and comments that do not end are tokens, too: else what is inside each would be read to the end of the file.
+"""
 
 
 _EVENT_FIELD = re.compile(rb"^(?:(?:event|id|retry)?:[^\n]*\n|data: ?(?=[{\[]))", re.MULTILINE)
@@ -82,7 +87,7 @@ def _with_comments(data: bytes, name: str) -> Json:
 
 
 def _kept(token: re.Match[str]) -> str:
-    return token[0] if token[0].startswith('"') else "\n" * token[0].count("\n")
+    return token[1] or "\n" * token[0].count("\n")
 
 
 def _lines(data: bytes, name: str) -> Json:
