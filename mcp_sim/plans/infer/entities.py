@@ -7,6 +7,7 @@ list. Every other entity whose records tools name is open: what is asked of it e
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ from mcp_sim.plans.infer.entity_keys import is_own_key, key_like
 from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.plans.infer.filters import narrowing_choices
 from mcp_sim.plans.infer.given_state import Given
-from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.keys import GENERAL_KEYS, key_argument
 from mcp_sim.plans.infer.names import last_nouns
 from mcp_sim.plans.infer.roles import Roles
 from mcp_sim.plans.infer.states import find_creation_time, with_initial_value
@@ -211,15 +212,20 @@ def _referred_noun(name: str, schema: Record, keys: Mapping[str, Field]) -> str:
 
 
 def link_given_keys(declared: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> dict[str, Entity]:
-    """Link the fields that are named after another entity and hold its keys: `customer_reference`, `dog_ids`."""
+    """Link the fields that are named after another entity, or as its key, and hold its keys: `dog_ids`, `sku`."""
     values = {name: [row.get(declared[name].key) for row in rows] for name, rows in held.items() if name in declared}
     keys = {name: {key for key in listed if isinstance(key, str | int)} for name, listed in values.items()}
-    return {name: _link_entity(entity, held.get(name, ()), keys) for name, entity in declared.items()}
+    named = {name: declared[name].key for name in keys if not declared[name].singleton}
+    counts = Counter(named.values())
+    named = {name: key for name, key in named.items() if counts[key] == 1 and snake(key) not in GENERAL_KEYS}
+    return {name: _link_entity(entity, held.get(name, ()), keys, named) for name, entity in declared.items()}
 
 
-def _link_entity(entity: Entity, rows: Sequence[Record], keys: Mapping[str, Collection[Json]]) -> Entity:
+def _link_entity(
+    entity: Entity, rows: Sequence[Record], keys: Mapping[str, Collection[Json]], named: Mapping[str, str]
+) -> Entity:
     fields = {
-        name: replace(field, link=_held_target(entity, field, rows, keys))
+        name: replace(field, link=_held_target(entity, field, rows, keys, named))
         for name, field in entity.fields.items()
         if field.link is None and name != entity.key and not entity.singleton
     }
@@ -227,12 +233,20 @@ def _link_entity(entity: Entity, rows: Sequence[Record], keys: Mapping[str, Coll
 
 
 def _held_target(
-    entity: Entity, field: Field, rows: Sequence[Record], keys: Mapping[str, Collection[Json]]
+    entity: Entity,
+    field: Field,
+    rows: Sequence[Record],
+    keys: Mapping[str, Collection[Json]],
+    named: Mapping[str, str],
 ) -> str | None:
-    """Return the entity that a field is named after and whose keys it holds."""
+    """Return the entity that a field is named after, or whose key, and whose keys it holds.
+
+    `named` are the keys that only one entity has.
+    """
     values = [*values_in(rows, field.name)]
-    named = (name for name in keys if name != entity.name and _refers_to(field.name, name))
-    return next((name for name in named if values and all(_is_issued(value, keys[name]) for value in values)), None)
+    others = [name for name in keys if name != entity.name]
+    meant = (name for name in others if _refers_to(field.name, name) or field.name == named.get(name))
+    return next((name for name in meant if values and all(_is_issued(value, keys[name]) for value in values)), None)
 
 
 def _refers_to(field: str, entity: str) -> bool:

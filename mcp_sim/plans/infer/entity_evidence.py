@@ -206,6 +206,21 @@ def _same_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
     return server.shapes.get(row_shape(facts.output)) if is_other else None
 
 
+def _given_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the only given entity that has the fields which a list shows, and those that it asks for.
+
+    So `list_bin_contents(bin)` with a `sku` and a `quantity` shows the given `levels`.
+    """
+    parsed, rows = facts.parsed, [properties(items(schema)) for schema in properties(facts.output).values()]
+    shown, asked = [{*map(snake, row)} for row in rows if row], {*map(snake, required(facts.input))}
+    if parsed.verb not in {"list", "search"} or len(shown) != 1 or "_".join(parsed.noun) in server.declared:
+        return None
+    needed = shown[0] | asked
+    given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
+    meant = [entity.name for entity in given if needed <= {*map(snake, entity.fields)}]
+    return meant[0] if asked and len(needed) > 2 and len(meant) == 1 else None
+
+
 def _of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the given membership whose fields a tool takes, or one of them if it reads the other one's records."""
     asked = {*map(snake, required(facts.input))}
@@ -445,6 +460,7 @@ _ENTITY_READERS = (
     (_verb_as_noun, "other tools have the verb as their noun"),
     (_declared_in_noun, "its name has a declared entity"),
     (_given_by_part, "its name is short for given records"),
+    (_given_rows, "given records have what it shows and asks for"),
     (_second_noun, "its name has two entities, and ends with this one"),
     (_whole_with_key, "its name begins with it, and an argument is its key"),
     (holder_of_value, "its id is required, and the noun of the name is only a value"),

@@ -163,6 +163,9 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     match = _SAID_STATE.search(about)
     said = match[1] if match else status if status and re.search(rf"\b{re.escape(status)}\b", about) else ""
     state = _find_state(word, status, said, field, rows)
+    if state is None and features.parsed.verb == "unknown":  # `scratch_run`: "Cancel a run"
+        known = dict.fromkeys((*choices_of(field.schema), *(row.get(name) for row in islice(rows, _SAMPLE_SIZE))))
+        state = _nearest_choice(features.parsed.described_verb, [*known])
     return {} if state is None else {name: state}
 
 

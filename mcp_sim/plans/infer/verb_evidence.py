@@ -75,9 +75,9 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     key, score = _known_key(facts, server, entity, key, score)
     word = facts.parsed.act
     is_stocking = facts.parsed.act in table("verbs.stocking")
-    if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word or is_stocking):
+    is_known = is_stocking or _changes_state(word, server, entity)
+    if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word or is_known):
         weight, reason = (0.55, ", and its result is one") if is_shown else (0.3, "")
-        is_known = is_stocking or _changes_state(facts.parsed.word, server, entity)
         weight = 0.55 if is_known else weight
         is_noun = not word and len(properties(facts.input)) == 1  # `employee(employee_id)`
         yield facts.evidence("verb", "get" if is_noun else "update", weight, f"it takes the key of a {entity}{reason}")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
+from mcp_sim.plans.infer.states import FINAL
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.selection import NO_ROWS, Page
 from mcp_sim.plans.refusal import conflict, quoted
@@ -29,6 +31,8 @@ Note: TypeAlias = Callable[[Turn, "Effect"], None]
 _FINAL = terms("states.left_by_restart")
 """States that only a restart leaves."""
 
+_INITIAL = terms("states.initial") - {"active"}  # where records stay for long, also with other states
+_LEAVES = re.compile(r"\w+ an? (\w+)\b")
 _RESTARTS, _REPEATABLE = terms("states.restarting"), terms("states.repeatable")
 
 ANY_FIELD = "*"
@@ -80,6 +84,8 @@ def state_check(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation |
     target = {name: value for name, value in plan.fixed.items() if isinstance(value, str) and name not in plan.how}
     repeats = tool.annotations.get("idempotentHint") is True
     is_declared = "fixed" not in plan.basis or plan.basis["fixed"].source == "declared"
+    match = _LEAVES.match(tool.description)
+    is_first = match is not None and snake(match[1]) in _INITIAL  # "Cancel a planned run" cancels no run that is done
 
     def check(key: Key, before: Record) -> Observation | None:
         for name, value in target.items():
@@ -87,7 +93,9 @@ def state_check(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation |
             if equal(there, value):
                 if not repeats and (is_declared or snake(value) not in _REPEATABLE):
                     return conflict(tool, entity, key, f"is already {_state_text(value)}", status=there)
-            elif isinstance(there, str) and snake(there) in _FINAL and snake(value) not in _RESTARTS:
+            elif isinstance(there, str) and (
+                (snake(there) in _FINAL and snake(value) not in _RESTARTS) or (is_first and snake(there) in FINAL)
+            ):
                 return conflict(tool, entity, key, f"cannot be {verb}: it is {_state_text(there)}", status=there)
         return None
 

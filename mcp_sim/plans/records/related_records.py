@@ -48,6 +48,7 @@ def related_records(entity: Entity, name: str, schema: Record, domain: Domain) -
 
 
 def _shows(name: str, shape: Record, other: Entity) -> bool:
-    """Whether a property is named after an entity, and its objects show the key of such records."""
-    is_named = singular(last_word(snake(name))) == last_word(other.name)
-    return is_named and any(part == other.key or is_alias_of_key(other, part) for part in properties(shape))
+    """Whether a property is named after an entity, and its objects show the key of such records, or only fields."""
+    is_named, parts = singular(last_word(snake(name))) == last_word(other.name), properties(shape)
+    is_keyed = any(part == other.key or is_alias_of_key(other, part) for part in parts)
+    return is_named and (is_keyed or (len(parts) > 1 and parts.keys() <= other.fields.keys()))

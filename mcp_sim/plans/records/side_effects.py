@@ -175,9 +175,15 @@ def _effects(tool: Tool) -> Iterator[tuple[str, ...]]:
 
 
 def _guessed_changes(tool: Tool, domain: Domain) -> dict[str, AbstractSet[str]]:
-    """Return the entities that a guessed write may change: those that its text or its arguments mention."""
+    """Return the entities that a guessed write may change: those that its text or its arguments mention.
+
+    So do two of their fields: `move_stock(sku, to_bin, quantity)` beside levels with a `sku` and a `quantity`.
+    """
     text = [*words(tool.name), *words(" ".join(_sentences(tool))), *_arguments(tool)]
-    return {entity.name: {ANY_FIELD} for entity in _read_entities(domain) if _is_mentioned(entity, text)}
+    named = {*map(snake, properties(tool.input_schema))} - GENERAL_KEYS
+    meant = [entity for entity in _read_entities(domain)
+             if _is_mentioned(entity, text) or len(named & {*map(snake, entity.fields)}) > 1]  # fmt: skip
+    return {entity.name: {ANY_FIELD} for entity in meant}
 
 
 def _arguments(tool: Tool) -> list[str]:

@@ -288,3 +288,51 @@ async def test_a_flag_lets_in_the_records_of_a_state_that_only_given_ones_show(
     async with service(tmp_path, {"members": rows}, listed) as sim, sim.open() as world:
         for arguments, count in (({}, 1), ({flag: False}, 1), ({flag: True}, 2)):
             assert value(await world.call("list_members", arguments)) == rows[:count]
+
+
+STOCKED: Json = {
+    "goods": [{"sku": "K-1", "label": "Kelp", "on_hand": 7}, {"sku": "K-2", "label": "Moss", "on_hand": 1}],
+    "levels": [
+        {"sku": "K-1", "bin": "A1", "quantity": 5},
+        {"sku": "K-1", "bin": "B1", "quantity": 2},
+        {"sku": "K-2", "bin": "A1", "quantity": 1},
+    ],
+}
+
+
+def rows(**fields: Json) -> Json:
+    return {"type": "array", "items": {"type": "object", "properties": fields, "required": [*fields]}}
+
+
+async def test_results_show_the_given_rows_that_have_what_they_show_and_ask_for(tmp_path: Path) -> None:
+    good = {"type": "object", "properties": {"sku": STRING, "label": STRING, "on_hand": {"type": "integer"}}}
+    held = rows(sku=STRING, bin=STRING, quantity=NUMBER)
+    tools = [
+        typed(tool("get_good", "sku", about="Get a good and its bins."), good=good, levels=held),
+        typed(tool("list_bin_contents", "bin"), bin=STRING, contents=rows(sku=STRING, quantity=NUMBER)),
+        tool("shift_stock", "sku", "from_bin", "to_bin", quantity=NUMBER),
+    ]
+    async with service(tmp_path, STOCKED, *tools) as sim, sim.open() as world:
+        assert value(await world.call("get_good", {"sku": "K-1"}))["levels"] == STOCKED["levels"][:2]
+        contents = value(await world.call("list_bin_contents", {"bin": "A1"}))["contents"]
+        assert contents == [{"sku": "K-1", "quantity": 5}, {"sku": "K-2", "quantity": 1}]
+        assert not world.ledger.newest["step"]["guessed"]
+        await world.call("shift_stock", {"sku": "K-1", "from_bin": "A1", "to_bin": "B1", "quantity": 1})
+        await world.call("list_bin_contents", {"bin": "A1"})
+        assert world.ledger.newest["step"]["guessed"]
+
+
+async def test_an_unknown_verb_with_a_description_or_a_flag_changes_the_state(tmp_path: Path) -> None:
+    state = {
+        "heats": [{"heat_id": "H-1", "status": "planned"}, {"heat_id": "H-2", "status": "done"}],
+        "leases": [{"lease_id": "L-1", "active": True}],
+    }
+    status = {"enum": ["planned", "done", "cancelled"]}
+    scratch = typed(tool("scratch_heat", "heat_id", about="Cancel a planned heat."), heat_id=STRING, status=status)
+    stop = tool("stop_lease", "lease_id", about="End a lease early.")
+    tools = [scratch, stop, typed(tool("get_heat", "heat_id"), heat_id=STRING, status=status), tool("list_leases")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert value(await world.call("scratch_heat", {"heat_id": "H-1"}))["status"] == "cancelled"
+        assert refused(await world.call("scratch_heat", {"heat_id": "H-2"}))
+        await world.call("stop_lease", {"lease_id": "L-1"})
+        assert value(await world.call("list_leases")) == [{"lease_id": "L-1", "active": False}]
