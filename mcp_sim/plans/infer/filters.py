@@ -196,6 +196,7 @@ def fields_of_arguments(
     for path in paths:
         schema, name = at(features.input, path), path.rsplit(".", 1)[-1]
         link = noun_of_id(snake(name)) or snake(name)
+        is_own = noun_of_id(singular(snake(name))) == features.entity  # the key, whatever the records call it
         if verb == "create":
             yield Field(name, _without_default(schema), required=path in needed)
         elif verb == "update":
@@ -203,7 +204,7 @@ def fields_of_arguments(
             yield from [_updated_field(path, schema, features)] if is_field else []
         elif link != features.entity and link in entities:
             yield Field(name, _without_default(schema), link=link, link_is_guessed=True)
-        elif not is_given and (path in needed or not is_shown or narrowing_choices(schema)):
+        elif not is_given and not is_own and (path in needed or not is_shown or narrowing_choices(schema)):
             yield from _filtered_field(path, schema)
 
 

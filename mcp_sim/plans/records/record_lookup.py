@@ -113,7 +113,7 @@ def _other_names(tool: Tool, plan: Plan, entity: Entity) -> list[str]:
     pairs = _EITHER.findall(f"{described.get('description', '')} {tool.description}")
     own = {name.removeprefix(f"{noun}_") for noun in (entity.name, last_word(entity.name))}
     names = {name, *own, *either[1:], *either[:-1], *(word.lower() for pair in pairs for word in pair)}
-    names |= {"name", "title"} if name in {entity.name, last_word(entity.name)} else set[str]()
+    names |= {"name", "path", "title"} if name in {entity.name, last_word(entity.name)} else set[str]()
     return [name for name in entity.fields if name != entity.key and snake(name) in names]
 
 

@@ -29,6 +29,17 @@ def test_a_verb_implies_a_state_if_no_schema_shows_the_records() -> None:
     assert found.plans["close_ticket"].fixed == {"status": "closed"}
 
 
+@pytest.mark.parametrize("argument", ["task_id", "task_ids", "taskIds"])
+def test_a_list_filtered_by_its_own_ids_compares_keys(argument: str) -> None:
+    ids = {"type": "array", "items": STRING} if argument.endswith("s") else STRING
+    found = domain(
+        tool("create_task", {"title": STRING}, "title"),
+        tool("search_tasks", {"query": STRING, argument: ids}),
+    )
+    assert found.plans["search_tasks"].filters[argument].field == found.entities["task"].key
+    assert found.entities["task"].fields.keys() & {"task_id"} <= {found.entities["task"].key}
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "key"),
     [

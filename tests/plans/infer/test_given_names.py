@@ -47,3 +47,12 @@ async def test_records_are_found_by_title_where_a_tool_takes_ids_or_titles(
         for asked in ("Wind", "8"):
             assert value(await world.call("get_letter", {argument: asked}))["title"] == "Wind"
         assert refused(await world.call("get_letter", {argument: "Hail"}))
+
+
+@pytest.mark.parametrize("field", ["name", "path", "title"])
+async def test_an_argument_called_like_the_entity_takes_what_people_call_a_record(tmp_path: Path, field: str) -> None:
+    state: Json = {"letters": [{"letter_id": "a1", field: "/in/frost"}, {"letter_id": "a2", field: "/in/wind"}]}
+    tools = tool("list_letters"), tool("get_letter", "letter")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_letter", {"letter": "/in/wind"}))["letter_id"] == "a2"
+        assert refused(await world.call("get_letter", {"letter": "/in/hail"}))
