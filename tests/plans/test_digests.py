@@ -52,3 +52,20 @@ async def test_a_digest_of_a_server_that_answers_in_sentences_is_short(tmp_path:
         shown = value(await world.call("get_chore_stats", {}))
         assert shown.startswith("Total chores: 1\n")
         assert len(shown) < 120
+
+
+async def test_a_declared_map_counts_records_by_a_field_and_no_amounts(tmp_path: Path) -> None:
+    counts = {"type": "object", "additionalProperties": {"type": "integer"}}
+    parts = dict.fromkeys(("by_category", "chores_by_category", "count_by_category", "minutes_by_category"), counts)
+    declared = {"type": "object", "properties": {"chores": {"type": "integer"}, **parts}, "required": [*parts]}
+    summed = {"name": "chore_summary", "inputSchema": {"type": "object"}, "outputSchema": declared}
+    async with (
+        service(tmp_path, f"tools: {json.dumps([ADD, summed])}", "records: {chore: 0}") as sim,
+        sim.open() as world,
+    ):
+        for title, category, minutes, _ in CHORES:
+            await world.call("add_chore", {"title": title, "category": category, "minutes": minutes})
+        shown = value(await world.call("chore_summary", {}))
+        by_category = {"garden": 1, "home": 2}
+        assert [shown[name] for name in ("by_category", "chores_by_category", "count_by_category")] == [by_category] * 3
+        assert shown["minutes_by_category"] != by_category

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeAlias
 
 from mcp_sim.plans.acknowledgements import is_repeated
@@ -68,6 +69,9 @@ def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
     asked = {*map(snake, properties(tool.input_schema))}
     numbers = [name for name, schema in parts.items() if main_type(schema) in NUMBERS and snake(name) not in asked]
     computed = {name: find_figure(name, chosen) or find_figure(name, others) for name in numbers}
+    computed |= {
+        name: _find_groups(name, part, [*chosen, *others]) for name, part in parts.items() if name not in computed
+    }
     figures = {name: figure for name, figure in computed.items() if figure is not None}
     listed = {
         name: entity for name, schema in parts.items() if (entity := _rows_of(properties(items(schema)).keys(), chosen))
@@ -228,5 +232,25 @@ def _figures(entity: Entity, rows: Sequence[Record], *, alone: bool) -> Record:
 
 
 def _grouped(field: Field, rows: Sequence[Record]) -> Record:
-    counts = Counter(value for row in rows if isinstance(value := row.get(field.name), str))
-    return {f"by_{snake(field.name)}": dict(sorted(counts.items()))} if len(counts) <= _MOST_GROUPS else {}
+    counts = _counts(field.name, rows)
+    return {f"by_{snake(field.name)}": counts} if len(counts) <= _MOST_GROUPS else {}
+
+
+def _counts(field: str, rows: Sequence[Record]) -> Record:
+    return dict(sorted(Counter(value for row in rows if isinstance(value := row.get(field), str)).items()))
+
+
+def _find_groups(name: str, schema: Record, entities: Sequence[Entity]) -> tuple[Entity, Figure] | None:
+    """Return the entity whose records a map of numbers counts by a field, and how: `by_status`, `orders_by_status`.
+
+    What sums an amount, such as `revenue_by_month`, counts nothing.
+    """
+    counted, by, group = snake(name).rpartition("by_")
+    noun = singular(counted.strip("_"))
+    if not by or main_type(as_object(schema.get("additionalProperties"))) not in NUMBERS:
+        return None
+    for entity in entities:
+        field = next((field for field in entity.fields if snake(field) == group), None)
+        if field is not None and noun in {"", *_TOTALS, entity.name, last_word(entity.name)}:
+            return entity, partial(_counts, field)
+    return None
