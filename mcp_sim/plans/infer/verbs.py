@@ -145,7 +145,12 @@ def flag_after(word: str, flags: Container[str]) -> tuple[str, bool] | None:
 
 
 def is_act(word: str, noun: str) -> bool:
-    """Whether a noun is that of a verb, or of a state that it leads to: `rejection` or `decline` of `reject`."""
+    """Whether a noun is that of a verb, or of a state that it leads to: `rejection` or `decline` of `reject`.
+
+    An `assignee` is a person, no assignment.
+    """
+    if noun != word and noun.endswith(("ee", "er", "or")):
+        return False
     stems = {form[:_LEAST_STEM] for form in (word, *_states_after(word)) if len(form) >= _LEAST_STEM}
     return word != "" and noun[:_LEAST_STEM] in stems
 

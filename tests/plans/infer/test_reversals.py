@@ -183,3 +183,15 @@ async def test_a_verb_that_only_begins_like_an_undoing_one_resets_no_flag(tmp_pa
     async with simulator(tmp_path, tools, state).open() as world:
         await answered(world, f"{act}_kit", kit_id="k1")
         assert (await answered(world, "get_kit", kit_id="k1"))[flag] is True
+
+
+@pytest.mark.parametrize(("field", "argument"), [("assignee_section", "section"), ("approver_note", "note")])
+async def test_a_field_of_a_person_is_not_that_of_an_act(tmp_path: Path, field: str, argument: str) -> None:
+    tools = [
+        tool("get_kit", kit_id=TEXT, output=record(id=TEXT, **{field: TEXT})),
+        tool("list_kits", needed="", **{argument: TEXT}),
+        tool("update_kit", kit_id=TEXT, **{argument: TEXT}),
+    ]
+    plans = simulator(tmp_path, tools).scenario.domain.plans
+    assert plans["list_kits"].filters[argument].field == argument
+    assert plans["update_kit"].sets == {argument: argument}
