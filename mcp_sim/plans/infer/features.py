@@ -388,18 +388,20 @@ def _find_singleton(facts: ToolFacts, declared: Mapping[str, Entity]) -> Entity 
 def _find_account(facts: ToolFacts, server: ServerFacts) -> Entity | None:
     """Return the only given singleton with a balance, or with the number in the name of `add_cash(amount)`.
 
-    Of several it is the one that the description mentions.
+    Of several it is the one that the description mentions. Otherwise the number must be called an amount: no voucher
+    number is taken off a balance.
     """
     about = {*map(singular, words(facts.tool.description.partition("\n")[0].lower()))}
     noun, needed, word = facts.parsed.object, required(facts.input), facts.parsed.act
     singles = [entity for name, entity in server.declared.items() if entity.singleton and name in server.held]
     named = [entity for entity in singles if noun and "_".join(noun) in map(snake, entity.fields)]
     held = named or [entity for entity in singles if not _BALANCES.isdisjoint(map(snake, entity.fields))]
-    mentioned = [entity for entity in held if singular(last_word(entity.name)) in about] or held
+    numbers = [name for name in needed if main_type(at(facts.input, name)) in {"integer", "number"}]
+    is_amount = bool(named) or last_word(next(iter(numbers), "")) in _AMOUNTS | _UNITS | _BALANCES
+    mentioned = [entity for entity in held if singular(last_word(entity.name)) in about] or (held if is_amount else [])
     is_bare = "_".join(noun) not in server.declared and not facts.overrides and not any(map(is_id, map(snake, needed)))
     is_change = word in table("verbs.calculating") or (word in _MOVING_AMOUNTS and bool(named))
-    takes_amount = [main_type(at(facts.input, name)) in {"integer", "number"} for name in needed].count(True) == 1
-    return mentioned[0] if is_change and is_bare and takes_amount and len(mentioned) == 1 else None
+    return mentioned[0] if is_change and is_bare and len(numbers) == 1 and len(mentioned) == 1 else None
 
 
 def _find_described(facts: ToolFacts, server: ServerFacts, entity: str) -> Entity | None:

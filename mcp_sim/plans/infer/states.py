@@ -263,7 +263,12 @@ def _find_state(word: str, status: str | None, said: str, field: Field, rows: Se
 
 
 def _state_before(word: str, states: Sequence[str]) -> str | None:
-    """Return the only state that a verb which undoes another one can lead back to: `scheduled` for `resume`."""
+    """Return the only state that a verb which undoes another one can lead back to: `scheduled` for `resume`.
+
+    None if no record is in the undone state: where nothing is `lent`, a return leads to no earlier state.
+    """
+    if not any(_nearest_choice(verb, states) for verb in undone_verbs(word)):
+        return None
     left = [state for state in states if _nearest_choice(word, [state]) is None and snake(state) not in FINAL]
     others = (*undone_verbs(word), "reserve")  # no check-in leads back to `booked`
     left = [state for state in left if not any(_nearest_choice(verb, [state]) for verb in others)]

@@ -249,10 +249,12 @@ def record_maker(
 def optional_fields(plan: Plan, entity: Entity, domain: Domain) -> dict[str, Json]:
     """Return the fields of given records that a create leaves null where its optional arguments for them are missing.
 
-    A field with an initial value has that. What a schema of results requires, other than null, is generated.
+    A field with an initial value has that. What a schema of results requires, other than null, is generated, and so is
+    one of several choices, which servers usually have a default for.
     """
     asked = expanded(domain.tools[plan.tool].input_schema) if plan.tool in domain.tools else {}
-    optional = {name for path, name in plan.sets.items() if path not in required(asked)}
+    optional = {name for path, name in plan.sets.items()
+                if path not in required(asked) and not constants(property_of(asked, path))}  # fmt: skip
     needed = {name for schema in shown_schemas(domain, entity) for name in required(schema)
               if not takes_null(property_of(schema, name))}  # fmt: skip
     free = [rule for rule in _defaults(entity) if rule.settled is NOWHERE and rule.stamp is None]

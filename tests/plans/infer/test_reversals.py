@@ -187,11 +187,25 @@ async def test_a_verb_that_only_begins_like_an_undoing_one_resets_no_flag(tmp_pa
 
 @pytest.mark.parametrize(("field", "argument"), [("assignee_section", "section"), ("approver_note", "note")])
 async def test_a_field_of_a_person_is_not_that_of_an_act(tmp_path: Path, field: str, argument: str) -> None:
+    asked: Json = {argument: TEXT}
     tools = [
         tool("get_kit", kit_id=TEXT, output=record(id=TEXT, **{field: TEXT})),
-        tool("list_kits", needed="", **{argument: TEXT}),
-        tool("update_kit", kit_id=TEXT, **{argument: TEXT}),
+        tool("list_kits", **asked),
+        tool("update_kit", kit_id=TEXT, **asked),
     ]
     plans = simulator(tmp_path, tools).scenario.domain.plans
     assert plans["list_kits"].filters[argument].field == argument
     assert plans["update_kit"].sets == {argument: argument}
+
+
+@pytest.mark.parametrize(
+    ("act", "state"), [("return", "returned"), ("check_in", "checked_in"), ("release", "released")]
+)
+async def test_a_verb_leads_to_no_earlier_state_where_no_record_has_what_it_undoes(
+    tmp_path: Path, act: str, state: str
+) -> None:
+    parcels: Json = [{"id": "p1", "status": "delivered"}, {"id": "p2", "status": "shipped"}]
+    tools = [tool(f"{act}_parcel", parcel_id=TEXT), tool("get_parcel", parcel_id=TEXT)]
+    async with simulator(tmp_path, tools, {"parcels": parcels}).open() as world:
+        await answered(world, f"{act}_parcel", parcel_id="p1")
+        assert (await answered(world, "get_parcel", parcel_id="p1"))["status"] == state

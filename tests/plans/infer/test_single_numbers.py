@@ -34,6 +34,23 @@ async def test_amounts_change_the_only_balance(
         assert not any(step.get("guessed") for step in world.ledger.steps)
 
 
+@pytest.mark.parametrize(
+    ("act", "argument"),
+    [
+        ("redeem_voucher", "voucher_number"),
+        ("withdraw_offer", "offer_no"),
+        ("fund_project", "project"),
+        ("earn_badge", "level"),
+    ],
+)
+async def test_a_number_that_is_no_amount_changes_no_balance(tmp_path: Path, act: str, argument: str) -> None:
+    tools = [tool(act, **{argument: {"type": "integer"}}), tool("deposit", amount=NUMBER), tool("get_wallet")]
+    async with simulator(tmp_path, tools, {"wallet": {"balance": 100, "owner": "Ada"}}).open() as world:
+        await answered(world, act, **{argument: 55})
+        assert world.ledger.steps[-1]["guessed"]
+        assert (await answered(world, "get_wallet"))["balance"] == 100
+
+
 @pytest.mark.parametrize(("adds", "takes"), [("add", "take"), ("add", "use"), ("restock", "draw")])
 @pytest.mark.parametrize(("owner", "number"), [("till", "cash"), ("tank", "water"), ("stall", "flour")])
 async def test_an_amount_changes_the_number_that_the_name_says(

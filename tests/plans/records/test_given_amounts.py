@@ -84,3 +84,18 @@ async def test_a_name_that_promises_a_total_sums_up_what_a_link_selects(
             shown = await answered(world, name, owner_id=owner)
             assert total in shown.values()
             assert not is_typed or shown == {"owner_id": owner, "total": total, "count": count}
+
+
+@pytest.mark.parametrize("choices", [["low", "high"], ["GBP", "EUR", "USD"]])
+async def test_a_missing_choice_is_generated_as_a_guess_and_a_missing_text_is_null(
+    tmp_path: Path, choices: Json
+) -> None:
+    level: Json = {"type": "string", "enum": choices}
+    lamps = [{"id": "AA", "title": "Arc", "level": choices[0], "note": "old"}]
+    tools = [tool("create_lamp", needed="title", title=TEXT, level=level, note=TEXT), tool("list_lamps")]
+    async with simulator(tmp_path, tools, {"lamps": lamps}).open() as world:
+        lamp = await answered(world, "create_lamp", title="Bow", note="new")
+        assert lamp["level"] in choices
+        assert world.ledger.steps[-1]["guessed"]
+        assert (await answered(world, "create_lamp", title="Cap", level=choices[1]))["note"] is None
+        assert not world.ledger.steps[-1]["guessed"]
