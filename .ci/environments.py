@@ -50,11 +50,12 @@ def build_wheel(project: Path, folder: Path) -> Path:
 
 
 def run_uv(*words: object) -> None:
-    """Run a command of uv. Raises `CalledProcessError` with what it printed."""
-    command = [find_uv_bin(), "--quiet", "--no-config", *map(str, words)]
-    subprocess.run(
-        command, env={**os.environ, **variables()}, check=True, capture_output=True, text=True, timeout=LONGEST
-    )
+    """Run a command of uv. Raises `CalledProcessError` with what it printed, also if it takes too long."""
+    command, environment = [find_uv_bin(), "--quiet", "--no-config", *map(str, words)], {**os.environ, **variables()}
+    try:
+        subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=LONGEST)
+    except subprocess.TimeoutExpired as late:
+        raise subprocess.CalledProcessError(124, command, stderr=str(late)) from None
 
 
 @cache
@@ -64,9 +65,12 @@ def variables() -> dict[str, str]:
     printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     lines = sorted(printed.splitlines(), key=lambda line: line.startswith(":env:"))  # the environment wins
     pairs = [line.partition("=") for line in lines]
-    values = {name.rpartition(".")[2]: str(ast.literal_eval(value)) for name, _, value in pairs}
-    values["find-links"] = values.get("find-links", "").replace(" ", ",")
-    chosen = {variable: values[name] for name, variable in VARIABLES.items() if values.get(name)}
+    values = {name.rpartition(".")[2]: str(ast.literal_eval(value)).split() for name, _, value in pairs}
+    chosen = {
+        variable: ("," if name == "find-links" else " ").join(values[name])
+        for name, variable in VARIABLES.items()
+        if values.get(name)
+    }
     return {"UV_INDEX_STRATEGY": "unsafe-best-match", **chosen}
 
 
