@@ -422,3 +422,42 @@ async def test_times_have_the_form_of_their_pattern(pattern: str, more: Json, tm
         for parcel in (await answered(world, "list_parcels"))["parcels"]:
             created, updated = read(parcel, "created_at"), read(parcel, "updated_at")
             assert datetime(2020, 1, 1, tzinfo=UTC) < created <= updated < datetime(2030, 1, 2, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("wrapper", ["", "parcel", "data"])
+@pytest.mark.parametrize("verb", ["find", "search_for", "lookup"])
+async def test_a_search_for_one_record_invents_none(tmp_path: Path, verb: str, wrapper: str) -> None:
+    record = thing("parcel_id", "reference", parcel_id=TEXT, reference=TEXT)
+    shown = thing(wrapper, **{wrapper: record}) if wrapper else record
+    tools = [
+        tool("create_parcel", needed="reference", reference=TEXT, output=record),
+        tool(f"{verb}_parcel", needed="reference", reference=TEXT, output=shown),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        before = world.view.count("parcel")
+        answer = await world.call(f"{verb}_parcel", {"reference": "R-1"})
+        assert not answer.ok
+        assert "R-1 not found" in str(answer.body.value)
+        assert world.view.count("parcel") == before
+        created = await answered(world, "create_parcel", reference="R-1")
+        found = await answered(world, f"{verb}_parcel", reference="R-1")
+        assert (found[wrapper] if wrapper else found) == created
+
+
+PARCEL = thing("parcel_id", parcel_id=TEXT, reference=TEXT)
+
+
+@pytest.mark.parametrize("record", [PARCEL | {"type": ["object", "null"]}, {"anyOf": [PARCEL, {"type": "null"}]}])
+async def test_a_search_whose_record_may_be_null_finds_nothing(tmp_path: Path, record: Json) -> None:
+    tools = [
+        tool("create_parcel", needed="reference", reference=TEXT),
+        tool("find_parcel", needed="reference", reference=TEXT, output=thing("parcel", parcel=record)),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        assert await answered(world, "find_parcel", reference="R-1") == {"parcel": None}
+
+
+async def test_a_search_for_one_record_of_the_outside_world_finds_it(tmp_path: Path) -> None:
+    record = thing("city_id", "name", city_id=TEXT, name=TEXT)
+    async with simulator(tmp_path, [tool("find_city", needed="name", name=TEXT, output=record)]).open() as world:
+        assert (await answered(world, "find_city", name="Oslo"))["name"] == "Oslo"

@@ -31,7 +31,7 @@ from mcp_sim.types import Json, Observation, Record, Tool, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Inside
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import is_nullable, is_open, properties, required
+from mcp_sim.types.json_schema.shapes import at, is_nullable, is_open, properties, required
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import last_word, words
@@ -286,6 +286,13 @@ def _listing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     loose = _loosened(plan, domain)
     is_search = plan.verb == "search" and plan.basis.get("filters", DECLARED).source != "declared" and loose != plan
     select_loosely = _selector(tool, loose, domain) if is_search else select
+    asking = [*plan.filters, *filter(None, [plan.query])] if _promises_record(tool, plan, domain) else []
+
+    def show_page(turn: Turn, page: Page) -> Transition:
+        name = next((name for name in asking if name in turn.call.arguments), None)
+        if name is not None and not page.rows:
+            return Transition(not_found(tool, plan.entity or "", turn.call.arguments[name], name))
+        return show(Facts(turn, turn.view, page=page))
 
     def finds_any(turn: Turn) -> bool:
         page = select_loosely(turn)
@@ -295,10 +302,20 @@ def _listing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
         page = orphaned(turn) or select(turn)
         if isinstance(page, Observation):
             return Transition(page)
-        shown = show(Facts(turn, turn.view, page=page))
+        shown = show_page(turn, page)
         return replace(shown, guessed=True) if is_search and not page.rows and finds_any(turn) else shown
 
     return answer
+
+
+def _promises_record(tool: Tool, plan: Plan, domain: Domain) -> bool:
+    """Whether the result of a search is a record with its key, so that it has no form in which nothing is found."""
+    if plan.verb != "search" or plan.envelope.record is None or plan.envelope.rows is not None:
+        return False
+    whole, path = result_schema(tool), plan.envelope.record
+    record = at(whole, path)
+    is_shown = not path or path.partition(".")[0] in required(whole)
+    return is_shown and not is_nullable(record) and domain.entities[plan.entity or ""].key in required(record)
 
 
 def _loosened(plan: Plan, domain: Domain) -> Plan:

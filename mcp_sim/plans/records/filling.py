@@ -74,10 +74,11 @@ class Filler:
         """Return what fills an object without a place for rows: the first row, or all of them if its schema is open."""
         if properties(schema):
             fill = self._object(schema, path)
+            may_be_null = is_nullable(schema) and self.entity.key in properties(schema)
 
             def first(facts: Facts) -> Json:
                 key, record = next(iter(facts.page.rows), (None, None))
-                return fill(replace(facts, key=key, record=record))
+                return None if may_be_null and record is None else fill(replace(facts, key=key, record=record))
 
             return first
         if map_of(schema):
