@@ -99,3 +99,17 @@ async def test_what_is_no_arithmetic_is_answered_as_a_guess(given: str, tmp_path
     async with service(tmp_path, {"flags": []}, tool("calculate", "expression")) as sim, sim.open("w") as world:
         await answered(world, "calculate", expression=given)
         assert world.ledger.newest["step"]["guessed"] is True
+
+
+@pytest.mark.parametrize(
+    ("name", "flag"),
+    [("sweep_room", "swept"), ("swap_rooms", "swapped"), ("notifyGuest", "notified"), ("ring_bell", "rung"),
+     ("queue_song", "queued"), ("api.mute_line", "muted")],
+)  # fmt: skip
+async def test_what_a_success_says_it_did_is_done(name: str, flag: str, tmp_path: Path) -> None:
+    declared = {"type": "object", "properties": {flag: {"type": "boolean"}}, "required": [flag]}
+    acting = {**tool(name, "target"), "outputSchema": declared}
+    async with service(tmp_path, {"flags": []}, acting) as sim, sim.open("w") as world:
+        for target in ("a", "b", "c", "d"):
+            assert await answered(world, name, target=target) == {flag: True}
+            assert world.ledger.newest["step"]["guessed"] is True

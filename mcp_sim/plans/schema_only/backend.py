@@ -14,6 +14,7 @@ from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.acknowledgements import acknowledged_data, acknowledgement
 from mcp_sim.plans.infer.keys import noun_of_key
+from mcp_sim.plans.infer.names import last_segment
 from mcp_sim.plans.records.projection import SECRETS
 from mcp_sim.plans.records.results import required_by_default
 from mcp_sim.plans.records.selection import existence_check
@@ -38,7 +39,7 @@ from mcp_sim.types.json_schema.shapes import (
 )
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
-from mcp_sim.types.lexicon.english import last_word, snake, words
+from mcp_sim.types.lexicon.english import last_word, participle, snake, words
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_schemas import MESSAGE_NAMES, TEXT_NAMES, result_schema, text_place
 
@@ -88,6 +89,8 @@ class SchemaOnly(Backend):
         described = described_sum(tool, schema, domain)
         digest = described or typed_digest(tool, schema, domain)
         counts_guesses, embed = rests_on_guesses(tool, domain), embedder(domain)
+        acted = participle(next(iter(words(last_segment(tool.name))), ""))  # `swapped` of `swap_rooms`
+        done = {name: True for name, part in properties(schema).items() if _is_flag(part) and snake(name) == acted}
 
         def answer(turn: Turn, _invent: Invent) -> Transition:
             chance = chance_of(turn.draws.seed, turn.draws.scope)
@@ -95,7 +98,7 @@ class SchemaOnly(Backend):
             value = repeat(turn.view, with_known_records(embed, turn, "", schema, value))
             value = echo(value, turn.call.arguments)
             computed = digest(turn) if digest is not None else {}
-            value = {**as_object(value), **computed} if computed else value
+            value = {**as_object(value), **done, **computed} if done or computed else value
             is_whole = {*properties(schema)} <= {*computed, *turn.call.arguments}
             return Transition(tool.success(value), guessed=bool(described) or counts_guesses(turn) or not is_whole)
 
@@ -157,6 +160,10 @@ def _promised(tool: Tool, place: str | None, domain: Domain, wrapper: str | None
         return lambda turn, _invent: Transition(tool.success(confirm(turn.call.arguments), place))
     data = acknowledged_data(tool.name, tool.description)
     return lambda turn, _invent: Transition(show(data(turn.call.arguments)))
+
+
+def _is_flag(schema: Record) -> bool:
+    return main_type(schema) == "boolean" and not constants(schema)
 
 
 def _shows_nothing(schema: Record) -> bool:
