@@ -25,7 +25,7 @@ from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, constants, items, main_type, properties, required
 from mcp_sim.types.json_values import is_key
-from mcp_sim.types.lexicon.english import noun_of_id, singular_phrase, snake, words
+from mcp_sim.types.lexicon.english import is_id, noun_of_id, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.record_kinds.usual_fields import usual_fields
@@ -286,11 +286,13 @@ def find_open_entities(feature_list: Sequence[ToolFeatures], specified: Containe
 def _is_open(feature_list: Sequence[ToolFeatures]) -> bool:
     """Whether the tools of an entity name its records, and none creates them, nor lists those that it deletes.
 
-    What they name by a file or a URL may exist although a tool can create it, too.
+    What they name by a file or a URL alone may exist although a tool can create it, too. A chart in a file may not.
     """
     verbs = {features.verb for features in feature_list}
     is_issued = "create" in verbs or ("delete" in verbs and bool(_LISTS & verbs))
-    is_outside = all(not _PLACES.isdisjoint(map(snake, required(features.input))) for features in feature_list)
+    asked = [{*map(snake, required(features.input))} for features in feature_list]
+    names = [name for needed in asked for name in needed - _PLACES if is_id(name) or name.endswith(_NAMES)]
+    is_outside = not names and not any(map(_PLACES.isdisjoint, asked))
     is_open = (is_outside or not is_issued) and bool(_NAMING & verbs)
     return is_open and all(features.singleton is None for features in feature_list)
 

@@ -22,7 +22,16 @@ from mcp_sim.plans.infer.verbs import (
 from mcp_sim.types import Json, Record
 from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import constants, is_nullable, is_open, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import (
+    as_object,
+    at,
+    constants,
+    is_nullable,
+    is_open,
+    items,
+    main_type,
+    properties,
+)
 from mcp_sim.types.lexicon.english import participle, snake, words
 from mcp_sim.types.lexicon.terms import groups, ordered, table, terms
 from mcp_sim.types.plans import How, Plan
@@ -37,6 +46,7 @@ _DEADLINES, _BEGINNINGS, _CHANGES = terms("fields.deadline"), terms("fields.begi
 _AMOUNTS = terms("arguments.amount", "fields.balance", "fields.price", "fields.total")
 _REVERSING = {**_OPPOSITES, **table("verbs.reversals")}
 _OPPOSITE_STATES, _POSITIVE = table("states.opposites"), frozenset({"on", "enabled", "open", "active", "running"})
+_KNOWN_STATES = {*_OPPOSITE_STATES, *_INITIAL, *FINAL, *TRANSITIONS.values()}.union(*_STATES_AFTER.values())
 _SAID_STATE = re.compile(r"\bas (?:being )?(\w+)")
 _SAMPLE_SIZE = 200  # a few states repeat; more rows show no others and cost time at start
 MAX_ROWS = 2_000  # bounds the start of worlds with many given records
@@ -170,15 +180,21 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
 
 
 def _switched(word: str, features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
-    """Return the value of a field that a verb leads to: a flag, or a state in words."""
-    field = entity.fields[features.switched or ""]
+    """Return the value of a field that a verb leads to: a flag, or a state in words. Empty if it is no state."""
+    path = features.switched or ""
+    name, _, inner = path.partition(".")
+    field = Field(path, at(entity.fields[name].schema, inner))
     if main_type(field.schema) == "boolean":
         flag = flag_after(word, _POSITIVE)
-        return {} if flag is None else {field.name: flag[1]}
-    held = next((str(row.get(field.name)) for row in rows), "")
+        return {} if flag is None else {path: flag[1]}
+    values = [as_object(row.get(name)).get(inner) if inner else row.get(name) for row in rows]
+    held = str(next(iter(values), ""))
+    if snake(held) not in _KNOWN_STATES:
+        return {}
+    status, switched = features.parsed.status or reversible_state(word), [{path: value} for value in values]
     other = next((state for state in _STATES_AFTER.get(word, ()) if _OPPOSITE_STATES.get(held) == state), None)
-    state = other or _find_state(word, features.parsed.status or reversible_state(word), "", field, rows)
-    return {} if state is None else {field.name: state}
+    state = other or _find_state(word, status, "", field, switched)
+    return {} if state is None else {path: state}
 
 
 def clear_what_is_undone(

@@ -178,6 +178,15 @@ async def test_what_files_and_urls_name_may_exist_before_tools_create_it(tmp_pat
             assert not (await world.call("delete_report", {place: gone})).ok
 
 
+@pytest.mark.parametrize("named", ["name", "chart_name", "chart_title"])
+async def test_what_has_a_name_in_a_file_is_created_first(tmp_path: Path, named: str) -> None:
+    desk = spec(*(tool(f"{verb}_chart", "path", named) for verb in ("create", "delete")), tool("list_charts", "path"))
+    async with service(tmp_path, desk, "records: {}") as sim, sim.open() as world:
+        assert value(await world.call("list_charts", {"path": "a.txt"}))["charts"] == []
+        assert not (await world.call("delete_chart", {"path": "a.txt", named: "c"})).ok
+        assert (await world.call("create_chart", {"path": "a.txt", named: "c"})).ok
+
+
 async def test_what_tools_only_delete_is_deleted_once(tmp_path: Path) -> None:
     async with service(tmp_path, spec(tool("remove_ban", "address")), "records: {}") as sim, sim.open() as world:
         removed = [await world.call("remove_ban", {"address": address}) for address in ("a", "b", "a")]

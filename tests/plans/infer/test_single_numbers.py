@@ -44,7 +44,8 @@ async def test_amounts_change_the_only_balance(
     ],
 )
 async def test_a_number_that_is_no_amount_changes_no_balance(tmp_path: Path, act: str, argument: str) -> None:
-    tools = [tool(act, **{argument: {"type": "integer"}}), tool("deposit", amount=NUMBER), tool("get_wallet")]
+    asked: Json = {argument: {"type": "integer"}}
+    tools = [tool(act, **asked), tool("deposit", amount=NUMBER), tool("get_wallet")]
     async with simulator(tmp_path, tools, {"wallet": {"balance": 100, "owner": "Ada"}}).open() as world:
         await answered(world, act, **{argument: 55})
         assert world.ledger.steps[-1]["guessed"]
@@ -113,3 +114,30 @@ async def test_an_amount_in_a_unit_is_taken_from_a_number_under_a_name(
         assert [row["value"] for row in levels] == [65, 15]
         assert "teal" in await refused(world, f"{act}_{name}", **{name: "teal", unit: 5})
         assert not any(step.get("guessed") for step in world.ledger.steps)
+
+
+@pytest.mark.parametrize("owner", ["yard", "front_yard"])
+@pytest.mark.parametrize(
+    ("part", "acts", "values"),
+    [
+        ("gate", ("close_gate", "open_gate"), ("open", "closed", "open")),
+        ("lights", ("turn_on_lights", "turn_off_lights"), (False, True, False)),
+        ("pump", ("start_pump", "stop_pump"), ("stopped", "running", "stopped")),
+    ],
+)
+async def test_a_verb_switches_a_state_inside_a_part_of_the_given_state(
+    tmp_path: Path, owner: str, part: str, acts: tuple[str, str], values: Json
+) -> None:
+    """No tool shows the part by its name."""
+    state: Json = {owner: {part: values[0], "level": 3}}
+    async with simulator(tmp_path, [*map(tool, acts), tool("get_status")], state).open() as world:
+        for act, value in zip(acts, values[1:], strict=True):
+            assert await answered(world, act) == {owner: {part: value, "level": 3}}
+
+
+@pytest.mark.parametrize(("act", "part", "text"), [("start_review", "review", "weekly"), ("stop_bus", "bus", "No. 7")])
+async def test_a_text_that_is_no_state_is_not_switched(tmp_path: Path, act: str, part: str, text: str) -> None:
+    async with simulator(tmp_path, [tool(act), tool("get_yard")], {"yard": {part: text, "level": 3}}).open() as world:
+        await answered(world, act)
+        assert world.ledger.steps[-1]["guessed"]
+        assert (await answered(world, "get_yard"))[part] == text
