@@ -32,6 +32,7 @@ from mcp_sim.types.json_schema.shapes import (
     main_type,
     properties,
 )
+from mcp_sim.types.json_values import is_key
 from mcp_sim.types.lexicon.english import participle, snake, words
 from mcp_sim.types.lexicon.terms import groups, ordered, table, terms
 from mcp_sim.types.plans import How, Plan
@@ -174,13 +175,14 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     said = match[1] if match else status if status and re.search(rf"\b{re.escape(status)}\b", about) else ""
     state = _find_state(word, status, said, field, rows)
     if state is None and features.parsed.verb == "unknown":  # `scratch_run`: "Cancel a run"
-        known = dict.fromkeys((*choices_of(field.schema), *(row.get(name) for row in islice(rows, _SAMPLE_SIZE))))
+        held = (row.get(name) for row in islice(rows, _SAMPLE_SIZE))
+        known = dict.fromkeys(filter(is_key, (*choices_of(field.schema), *held)))
         state = _nearest_choice(features.parsed.described_verb, [*known])
     return {} if state is None else {name: state}
 
 
 def _switched(word: str, features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
-    """Return the value of a field that a verb leads to: a flag, or a state in words. Empty if it is no state."""
+    """Return the value of a field that a verb leads to: a flag, or a state in words. Other texts do not change."""
     path = features.switched or ""
     name, _, inner = path.partition(".")
     field = Field(path, at(entity.fields[name].schema, inner))

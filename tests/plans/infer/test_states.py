@@ -49,3 +49,12 @@ async def test_a_description_says_a_state_that_no_record_has_yet(
     async with service(tmp_path, {"stays": stays}, *tools) as simulator, simulator.open("w") as world:
         assert value(await world.call(act, {"stay_id": "S-0"}))["status"] == state
         assert value(await world.call("get_stay", {"stay_id": "S-0"}))["status"] == state
+
+
+@pytest.mark.parametrize("status", [["planned"], {"name": "planned"}, 2.5, None])
+async def test_a_described_state_is_no_list_of_states(status: Json, tmp_path: Path) -> None:
+    tools = tool("scratch_run", "run_id", about="Cancel a run."), tool("get_run", "run_id")
+    runs = [{"run_id": "R1", "status": status}, {"run_id": "R2", "status": "planned"}]
+    async with service(tmp_path, {"runs": runs}, *tools) as simulator, simulator.open("w") as world:
+        await world.call("scratch_run", {"run_id": "R1"})
+        assert value(await world.call("get_run", {"run_id": "R2"}))["status"] == "planned"
