@@ -205,9 +205,11 @@ def _mixed(like: str) -> re.Match[str] | None:
 
 def _after(last: Key | None, like: Key | None) -> Key | None:
     """Return the next key with the same prefix and width; None if keys like `like` are not numbered."""
-    if isinstance(last, int):
-        return last + 1
-    if last is None or not isinstance(like, str) or len(last) > _LONGEST_NUMBERED or _is_random(like):
+    if last is None:
+        return None
+    if not isinstance(last, str):
+        return int(last) + 1  # a client may have named a record 2.5
+    if not isinstance(like, str) or len(last) > _LONGEST_NUMBERED or _is_random(like):
         return None
     before, pattern = _NUMBERED.fullmatch(last), _NUMBERED.fullmatch(like)
     if before is None or pattern is None or before[1] != pattern[1] or before[3] != pattern[3]:

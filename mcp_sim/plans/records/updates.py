@@ -33,7 +33,7 @@ from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, items, main_type
-from mcp_sim.types.json_values import in_list, is_number, nest_paths
+from mcp_sim.types.json_values import in_list, is_key, is_number, nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import participle, snake, words
 from mcp_sim.types.lexicon.terms import terms
@@ -96,6 +96,8 @@ class RecordUpdate:
     ) -> Effect | Observation:
         """Return the record with these values, and with what follows from them."""
         name, new_key = self.entity.name, values.pop(self.entity.key, key)
+        if not is_key(new_key):  # only a guess takes a list or an object for the new key
+            new_key, doubts = key, doubts | {self.entity.key}
         is_appended = self.mode_of is not None and self.mode_of(turn.call.arguments) == "append"
         how = self.appending if is_appended else self.plan.how
         after = _changed_fields(self.tool, how, self.entity, key, before, values)

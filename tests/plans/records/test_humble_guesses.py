@@ -130,3 +130,24 @@ async def test_a_description_names_the_other_field_that_finds_a_record(
         created = await answered(world, f"create_{noun}", label="Blue", **{field: "ada-vos"})
         assert await answered(world, f"get_{noun}", id="ada-vos") == created
         await refused(world, f"get_{noun}", id="bob-vos")
+
+
+@pytest.mark.parametrize("noun", ["member", "pump"])
+async def test_a_list_becomes_no_key_of_a_renamed_record(noun: str, tmp_path: Path) -> None:
+    rows = {f"s{number}": [{"id": f"s{number}", "order": []}] for number in range(3)}
+    shown = thing(id={"type": "array", "items": TEXT})
+    rename = tool(f"rename_{noun}", new_id={"type": "integer"}, **{noun: TEXT}, output=shown)
+    async with simulator(tmp_path, [rename], {noun: rows}).open() as world:
+        await answered(world, f"rename_{noun}", **{noun: "s2", "new_id": 4})
+
+
+@pytest.mark.parametrize("value", [2.5, -0.5])
+async def test_a_record_may_be_named_by_a_fraction(value: float, tmp_path: Path) -> None:
+    state = {"book": {f"s{number}": {"id": f"s{number}", "name": ["s0"] * number} for number in range(3)}}
+    number = {"type": "number"}
+    shown = {"type": "object", "properties": {"id": number, "day": {"type": "boolean"}}, "required": ["id"]}
+    use, lend = tool("use_book", "Use the book.", book_id=number, output=shown), tool("lend_book", "Lend the book.")
+    use["inputSchema"]["required"] = []
+    async with simulator(tmp_path, [lend, use], state).open() as world:
+        await answered(world, "use_book", **id_of("book", value))
+        await answered(world, "lend_book")
