@@ -437,7 +437,7 @@ async def test_a_search_for_one_record_invents_none(tmp_path: Path, verb: str, w
         before = world.view.count("parcel")
         answer = await world.call(f"{verb}_parcel", {"reference": "R-1"})
         assert not answer.ok
-        assert "R-1 not found" in str(answer.body.value)
+        assert "R-1 not found" in str(answer.body)
         assert world.view.count("parcel") == before
         created = await answered(world, "create_parcel", reference="R-1")
         found = await answered(world, f"{verb}_parcel", reference="R-1")

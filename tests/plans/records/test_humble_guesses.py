@@ -134,9 +134,10 @@ async def test_a_description_names_the_other_field_that_finds_a_record(
 
 @pytest.mark.parametrize("noun", ["member", "pump"])
 async def test_a_list_becomes_no_key_of_a_renamed_record(noun: str, tmp_path: Path) -> None:
-    rows = {f"s{number}": [{"id": f"s{number}", "order": []}] for number in range(3)}
+    rows = {f"s{number}": [{"id": f"s{number}", "order": ["s0"]}] for number in range(3)}
     shown = thing(id={"type": "array", "items": TEXT})
-    rename = tool(f"rename_{noun}", new_id={"type": "integer"}, **{noun: TEXT}, output=shown)
+    arguments: Json = {noun: TEXT, "new_id": {"type": "integer"}, "output": shown}
+    rename = tool(f"rename_{noun}", **arguments)
     async with simulator(tmp_path, [rename], {noun: rows}).open() as world:
         await answered(world, f"rename_{noun}", **{noun: "s2", "new_id": 4})
 
