@@ -17,6 +17,7 @@ from pathlib import Path
 
 from uv import find_uv_bin
 
+UV = find_uv_bin()  # once: in several threads, Python 3.11 may lose the name of the system's executables
 LONGEST = 1200  # seconds for one command; torch is 200 MB
 VARIABLES = {
     "cert": "SSL_CERT_FILE",
@@ -51,7 +52,7 @@ def build_wheel(project: Path, folder: Path) -> Path:
 
 def run_uv(*words: object) -> None:
     """Run a command of uv. Raises `CalledProcessError` with what it printed, also if it takes too long."""
-    command, environment = [find_uv_bin(), "--quiet", "--no-config", *map(str, words)], {**os.environ, **variables()}
+    command, environment = [UV, "--quiet", "--no-config", *map(str, words)], {**os.environ, **variables()}
     try:
         subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=LONGEST)
     except subprocess.TimeoutExpired as late:
