@@ -13,6 +13,7 @@ import pytest
 from mcp import Client
 from support import notebook_server
 from support.answering_server import FILE as ANSWERING
+from support.given import value
 from support.over_http import listening
 from support.places import SUPPORT
 from support.warm import PYTHON
@@ -184,7 +185,7 @@ async def test_a_server_over_http_is_asked_with_headers_from_the_environment(tmp
             got = await world.call("get_contact", {"contact_id": key})
             assert made.ok
             assert got.ok
-            assert world.view.get("contact", key) == got.body.value  # type: ignore[union-attr] (a ToolResult)
+            assert world.view.get("contact", key) == value(got)
     assert "Traceback" not in "\n".join(server.log)
 
 
@@ -219,13 +220,13 @@ async def test_faults_act_on_the_answers_of_a_real_server(tmp_path: Path) -> Non
         assert not lost.ok
         assert not (await world.call("list_notes", {})).ok
         listed = await world.call("list_notes", {})
-        assert [note["title"] for note in listed.body.value["notes"]] == ["Milk", "Bread"]  # type: ignore[union-attr] (a ToolResult)
+        assert [note["title"] for note in value(listed)["notes"]] == ["Milk", "Bread"]
         assert (await world.call("get_note", {"note_id": "note-41"})).delay.total_seconds() == 2
         broken = await world.call("list_notes", {})
         assert broken.body != listed.body
         await world.call("create_note", {"title": "Salt"})
         listed = await world.call("list_notes", {})
-        titles = [note["title"] for note in listed.body.value["notes"]]  # type: ignore[union-attr] (a ToolResult)
+        titles = [note["title"] for note in value(listed)["notes"]]
         assert titles == ["Milk", "Bread", "Salt", "Salt"]
         applied = [
             one["kind"]

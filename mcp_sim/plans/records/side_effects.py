@@ -193,11 +193,11 @@ def _arguments(tool: Tool) -> list[str]:
 
 
 def _properties(schema: Record, levels: int = 3) -> Iterator[str]:
-    for name, part in properties(schema).items():
+    for name, inner in properties(schema).items():
         yield name
         if levels:
-            yield from _properties(part, levels - 1)
-            yield from _properties(items(part), levels - 1)
+            yield from _properties(inner, levels - 1)
+            yield from _properties(items(inner), levels - 1)
 
 
 def _described_changes(plan: Plan, tool: Tool, domain: Domain) -> dict[str, AbstractSet[str]]:

@@ -90,7 +90,7 @@ class SchemaOnly(Backend):
         digest = described or typed_digest(tool, schema, domain)
         counts_guesses, embed = rests_on_guesses(tool, domain), embedder(domain)
         acted = participle(next(iter(words(last_segment(tool.name))), ""))  # `swapped` of `swap_rooms`
-        done = {name: True for name, part in properties(schema).items() if _is_flag(part) and snake(name) == acted}
+        done = {name: True for name, flag in properties(schema).items() if _is_flag(flag) and snake(name) == acted}
 
         def answer(turn: Turn, _invent: Invent) -> Transition:
             chance = chance_of(turn.draws.seed, turn.draws.scope)
