@@ -52,27 +52,39 @@ def build_wheel(project: Path, folder: Path) -> Path:
 
 def run_uv(*words: object) -> None:
     """Run a command of uv. Raises `CalledProcessError` with what it printed, also if it takes too long."""
-    command, environment = [UV, "--quiet", "--no-config", *map(str, words)], {**os.environ, **variables()}
+    without_index = ["--no-index"] if has_no_index() else []  # uv has no variable for it
+    command = [UV, "--quiet", "--no-config", *map(str, words), *without_index]
+    environment = {**os.environ, **variables()}
     try:
         subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=LONGEST)
     except subprocess.TimeoutExpired as late:
         raise subprocess.CalledProcessError(124, command, stderr=str(late)) from None
 
 
-@cache
 def variables() -> dict[str, str]:
     """Return what has uv choose as pip does: from the same places, and the best version of all of them."""
-    command = [sys.executable, "-m", "pip", "config", "list"]
-    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    lines = sorted(printed.splitlines(), key=lambda line: line.startswith(":env:"))  # the environment wins
-    pairs = [line.partition("=") for line in lines]
-    values = {name.rpartition(".")[2]: str(ast.literal_eval(value)).split() for name, _, value in pairs}
+    values = options()
     chosen = {
         variable: ("," if name == "find-links" else " ").join(values[name])
         for name, variable in VARIABLES.items()
         if values.get(name)
     }
     return {"UV_INDEX_STRATEGY": "unsafe-best-match", **chosen}
+
+
+def has_no_index() -> bool:
+    """Whether pip would ignore the indexes: uv then takes what the links have."""
+    return options().get("no-index", [""])[-1].lower() in {"1", "true", "yes", "on", "y", "t"}
+
+
+@cache
+def options() -> dict[str, list[str]]:
+    """Return the words of each option in pip's configuration, by its name."""
+    command = [sys.executable, "-m", "pip", "config", "list"]
+    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    lines = sorted(printed.splitlines(), key=lambda line: line.startswith(":env:"))  # the environment wins
+    pairs = [line.partition("=") for line in lines]
+    return {name.rpartition(".")[2]: str(ast.literal_eval(value)).split() for name, _, value in pairs}
 
 
 if __name__ == "__main__":
