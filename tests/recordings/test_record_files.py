@@ -174,6 +174,19 @@ def test_answers_among_json_rpc_lines_may_be_server_sent_events() -> None:
     assert [call["result"]["content"][0]["text"] for call in calls] == ["done"]
 
 
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/json"])
+@pytest.mark.parametrize("begin", ["event: message\n", ": ping\n\n", "id: 4\n", "retry: 100\n\n", "\r\n", ""])
+def test_streams_of_events_in_a_har_file_need_no_content_type(kind: str | None, begin: str) -> None:
+    asked = entry(1, request(3, "tools/call", name="add", arguments={}), "")
+    asked["response"]["headers"] = [] if kind is None else [{"name": "Content-Type", "value": kind}]
+    asked["response"]["content"] = {"text": f"{begin}data: {reply(3, content=[{'type': 'text', 'text': 'done'}])}\n\n"}
+    Path("web.har").write_text(har(asked))
+    assert main(["record", "-o", "out", "--from", "web.har"]) == 0
+    [path] = Path("out").glob("*.jsonl")
+    calls = [line for line in map(json.loads, path.read_text().splitlines()) if line["type"] == "call"]
+    assert [call["result"]["content"][0]["text"] for call in calls] == ["done"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
 def test_a_har_file_may_have_any_encoding_of_unicode(encoding: str) -> None:
     call = entry(1, request(3, "tools/call", name="get_note", arguments={}), reply(3, content=[]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode
 from collections.abc import Iterator
 from datetime import datetime
@@ -20,6 +21,9 @@ Event: TypeAlias = tuple[float, int, str, Any]
 
 
 LONGEST = 1e9  # milliseconds that an exchange can take; a longer time is wrong
+
+_EVENT = re.compile(rb"\s*(?::|(?:event|data|id|retry):)")
+"""The beginning of a stream of events, which no JSON has."""
 
 LATEST = 4e9  # the latest time of an exchange, in seconds since 1970; a later one is wrong
 
@@ -75,8 +79,12 @@ def _events(number: int, entry: Record) -> Iterator[Event]:
     yield start, number, "client", body or b""
     yield start, number, "asked", None
     status = response.get("status")
-    yield end, number, "response", {"status": status if isinstance(status, int) else 0, "headers": _headers(response)}
-    yield end, number, "server", _content(as_object(response.get("content")))
+    answer = _content(as_object(response.get("content")))
+    headers = _headers(response)
+    if _EVENT.match(answer):  # browsers leave headers out, and proxies write `text/plain`
+        headers.append((b"content-type", b"text/event-stream"))
+    yield end, number, "response", {"status": status if isinstance(status, int) else 0, "headers": headers}
+    yield end, number, "server", answer
     yield end, number, "done", None
 
 
