@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from dataclasses import asdict
+from pathlib import Path
 
 import anyio
 
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import MOST_NAMED, Palette, counted, json_option, print_json
-from mcp_sim.simulator.compile import checked
-from mcp_sim.types.errors import Problem
+from mcp_sim.simulator.compile import Checked, checked
+from mcp_sim.types.errors import Problem, UsageError
 from mcp_sim.types.scenario import Scenario
+
+_IN_SCRIPTS = (re.compile(rb"^task:", re.MULTILINE), re.compile(rb"^steps:", re.MULTILINE))
+"""What begins lines of the script of an agent. Scenarios have no steps."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "paths",
         nargs="+",
         metavar="PATH",
-        help="a scenario, tool spec or tools/list result: a file, a folder of files, or a shipped name",
+        help="a scenario, tool spec, script or tools/list result: a file, a folder, or a shipped name",
     )
     trust_option(parser)
     json_option(parser, "the problems")
@@ -29,7 +34,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, or with 1 if a document has an error, or with --strict a warning."""
-    documents = [document for path in args.paths for document in checked(path, args.trust)]
+    documents = [
+        document
+        for path in args.paths
+        for document in (_checked_script(Path(path)) if _is_script(Path(path)) else checked(path, args.trust))
+    ]
     checked_documents = [
         (file, [*problems, *([] if scenario is None else _problems_in_worlds(scenario))])
         for file, problems, scenario in documents
@@ -40,6 +49,25 @@ def run(args: argparse.Namespace) -> int:
         for file, problems in checked_documents:
             _print_problems(file, problems)
     return 1 if any(problems if args.strict else _has_error(problems) for _, problems in checked_documents) else 0
+
+
+def _is_script(path: Path) -> bool:
+    """Whether a file has the calls of a scripted agent, as `init` writes them beside a scenario."""
+    if path.suffix not in {".yaml", ".yml"} or not path.is_file():
+        return False
+    data = path.read_bytes()
+    return all(pattern.search(data) for pattern in _IN_SCRIPTS)
+
+
+def _checked_script(path: Path) -> list[Checked]:
+    """Return a script of an agent with its problems."""
+    from mcp_sim.runs.agents.script import read_script  # noqa: PLC0415 (it loads the SDK, and few files are scripts)
+
+    try:
+        read_script(path)
+    except UsageError as error:
+        return [(str(path), [Problem(str(path), 0, "", str(error).removeprefix(f"{path}: "))], None)]
+    return [(str(path), [], None)]
 
 
 def _problems_in_worlds(scenario: Scenario) -> list[Problem]:

@@ -219,6 +219,27 @@ def test_agents_that_pass_without_the_task_are_warnings(
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (SCRIPT, None),
+        (f"# of the shop\n{SCRIPT}answer: It is done.\n", None),
+        (SCRIPT.replace("call:", "tool:"), "steps[0].call: is missing"),
+        ("steps: []\ntask: [1]\n", "task"),
+    ],
+)
+def test_a_script_of_an_agent_is_checked_as_such(
+    text: str, problem: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("a.yaml").write_text(f"{CRM}task: Create a deal.\nexpect: [{{called: create_deal}}]\n")
+    Path("steps.yaml").write_text(text)
+    code, lines = check(capsys, "a.yaml", "steps.yaml")
+    assert code == (problem is not None)
+    assert [line for line in lines if line.startswith("a.yaml")] == ["a.yaml: ok"]
+    [line] = [line for line in lines if line.startswith("steps.yaml")]
+    assert line.startswith("steps.yaml: ok" if problem is None else f"steps.yaml: {problem}")
+
+
 def test_an_agent_that_does_nothing_is_tried_too(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.yaml").write_text(f"{CRM}task: Create a deal.\nexpect: [{{answered: {{contains: Done}}}}]\n")
     assert f"a.yaml: warning: expect: {IDLE}" in check(capsys, "a.yaml")[1]
