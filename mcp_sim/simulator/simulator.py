@@ -305,8 +305,7 @@ class Simulator:
             draws = Draws(world.origin.seed, world.origin.stream, f"{actor}/{world.version.n}", 0)
             turn = replace(world.turn(call, self._tool(call.tool)), draws=draws)
             transition = await self._undisturbed(world, turn)
-            if transition.changes or transition.absorbed:
-                steering.change(world, transition.changes, actor, transition.absorbed)
+            steering.call_by(world, transition.changes, actor, transition.absorbed, turn.memories)
             return transition.observation
 
     async def _undisturbed(self, world: World, turn: Turn) -> Transition:

@@ -14,7 +14,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_sim.types import Change, Due, PastCall, PastVersion, Record, Step, Turn
+from mcp_sim.types.calls import Memories
 from mcp_sim.types.clock import LONGEST, Clock
+from mcp_sim.types.doubts import settle_changes
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import well_formed
 from mcp_sim.world.catalogue import LISTED, announced
@@ -190,13 +192,23 @@ def _act(world: Steered, entry: PerturbationEntry, number: int, at: datetime) ->
 # records --------------------------------------------------------------------------------------------------------------
 
 
-def change(world: Steered, changes: Sequence[Change], actor: str, absorbed: Sequence[Change] = ()) -> None:
-    """Write records as another actor. Raises `StaleChange` if one is not at the version that was expected.
-
-    `absorbed`: the records that the actor's call showed for the first time.
-    """
+def change(world: Steered, changes: Sequence[Change], actor: str) -> None:
+    """Write records as another actor. Raises `StaleChange` if one is not at the version that was expected."""
     settle(world)
-    world.commit_due(Due(world.now, actor, _writable(changes)), _writable(absorbed))
+    memories = Memories(world.version.memories)
+    settle_changes(memories, world.version.state, changes, world.version.index + 1)
+    call_by(world, changes, actor, (), memories)
+
+
+def call_by(
+    world: Steered, changes: Sequence[Change], actor: str, absorbed: Sequence[Change], memories: Memories
+) -> None:
+    """Write what a call of another actor changed, the records that it showed for the first time, and what it left."""
+    if changes or absorbed:
+        world.commit_due(Due(world.now, actor, _writable(changes)), _writable(absorbed))
+    world.version = replace(world.version, memories=memories.committed())
+    for name in memories.staged:
+        _note_memory(world, name)
 
 
 def _writable(changes: Sequence[Change]) -> tuple[Change, ...]:

@@ -12,13 +12,12 @@ from mcp_sim.plans.records.arguments import argument, with_whole_numbers
 from mcp_sim.plans.records.creation import Creation
 from mcp_sim.plans.records.doubts import (
     absence_test,
-    doubts_name,
     doubts_noter,
     doubts_test,
     is_unsure_write,
     missing_record_noter,
 )
-from mcp_sim.plans.records.effects import ANY_FIELD, Facts, Render, WriteMany, batch
+from mcp_sim.plans.records.effects import Facts, Render, WriteMany, batch
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
 from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_record, parts_of
 from mcp_sim.plans.records.removal import removal
@@ -30,6 +29,7 @@ from mcp_sim.plans.refusal import choices_text, invalid, not_found, noun, senten
 from mcp_sim.types import Json, Observation, Record, Tool, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Inside
+from mcp_sim.types.doubts import ANY_FIELD, doubts_name
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, is_nullable, is_open, properties, required
 from mcp_sim.types.json_values import encode

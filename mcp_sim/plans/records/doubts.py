@@ -1,4 +1,4 @@
-"""What guessed writes leave in doubt: fields of records that reads mark as guessed until a sure write sets them."""
+"""Note what guessed writes leave in doubt, and what sure ones settle, and find the reads that show it."""
 
 from __future__ import annotations
 
@@ -6,25 +6,15 @@ from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 
 from mcp_sim.plans.records.arguments import argument
-from mcp_sim.plans.records.effects import ANY_FIELD, Effect, Note
+from mcp_sim.plans.records.effects import Effect, Note
 from mcp_sim.types import Key, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.doubts import ANY_FIELD, EXISTENCE, NEW_RECORDS, Doubts, doubts_name
 from mcp_sim.types.plans import DECLARED, Plan
 from mcp_sim.types.views import find_key
 
 _READS = frozenset({"get", "list", "search"})
-
-EVERY_RECORD = "*"
-"""Instead of a key: a call may have changed any record of an entity."""
-
-EXISTENCE = "?"
-"""Instead of a field: the record may not exist, since the call that made it may have been refused."""
-
-
-def doubts_name(entity: str) -> str:
-    """Return the name under which a world remembers which fields of an entity are in doubt; it is unset without any."""
-    return f"doubts/{entity}"
 
 
 def is_unsure_write(plan: Plan) -> bool:
@@ -44,9 +34,13 @@ def doubts_noter(plan: Plan) -> Note:
         given = {field for fetch, field in sets if fetch(turn.call.arguments) is not ABSENT} - plan.how.keys()
         former = _former_key(effect, entity) if plan.verb == "update" else effect.key
         is_whole = plan.verb == "delete" or turn.view.get(entity, former) is None
-        left = frozenset[str]() if is_whole else _doubts(turn, entity, former) - given - plan.fixed.keys()
-        _set_doubts(turn, entity, former, frozenset())
-        _set_doubts(turn, entity, effect.key, left | fresh)
+        doubts = Doubts(turn.memory, entity)
+        left = frozenset[str]() if is_whole else doubts.about(former)
+        doubts.put(former, frozenset())
+        doubts.put(effect.key, left)
+        if not is_unsure:
+            doubts.settle(effect.key, {ANY_FIELD} if is_whole else given | plan.fixed.keys(), turn.index)
+        doubts.put(effect.key, doubts.about(effect.key) | fresh)
 
     return note
 
@@ -64,15 +58,12 @@ def absence_test(plan: Plan) -> Callable[[Turn], bool]:
     def is_doubtful(turn: Turn) -> bool:
         asked = fetch(turn.call.arguments) if plan.key is not None and is_any_doubtful(turn, entity) else None
         return (
-            isinstance(asked, str | int) and turn.view.get(entity, asked) is None and bool(_doubts(turn, entity, asked))
+            isinstance(asked, str | int)
+            and turn.view.get(entity, asked) is None
+            and bool(Doubts(turn.memory, entity).about(asked))
         )
 
     return is_doubtful
-
-
-def add_doubts(turn: Turn, entity: str, key: Key, fields: AbstractSet[str]) -> None:
-    """Note that a call may have changed fields of a record, or of `EVERY_RECORD`."""
-    _set_doubts(turn, entity, key, _doubts(turn, entity, key) | fields)
 
 
 def missing_record_noter(plan: Plan, domain: Domain) -> Callable[[Turn], bool]:
@@ -90,7 +81,7 @@ def missing_record_noter(plan: Plan, domain: Domain) -> Callable[[Turn], bool]:
         asked = fetch(turn.call.arguments)
         if not isinstance(asked, str) or find_key(turn.view, entity.name, asked) is not None:
             return False
-        add_doubts(turn, entity.name, asked, {ANY_FIELD})
+        Doubts(turn.memory, entity.name).add(asked, {ANY_FIELD}, turn.index)
         return True
 
     return is_missing
@@ -98,7 +89,7 @@ def missing_record_noter(plan: Plan, domain: Domain) -> Callable[[Turn], bool]:
 
 def is_any_doubtful(turn: Turn, entity: str) -> bool:
     """Whether some record of an entity is in doubt."""
-    return bool(_counts(turn, entity))
+    return bool(turn.memory.get(doubts_name(entity)))
 
 
 def doubts_test(plan: Plan, shown: AbstractSet[str]) -> Callable[[Turn, Iterable[Key]], bool]:
@@ -108,32 +99,13 @@ def doubts_test(plan: Plan, shown: AbstractSet[str]) -> Callable[[Turn, Iterable
     """
     entity, choosing = plan.entity or "", {rule.field for rule in plan.filters.values()}
     seen = shown | {ANY_FIELD, EXISTENCE}
-    choosing |= {ANY_FIELD} if plan.verb in {"list", "search"} else set()
+    choosing |= {ANY_FIELD, NEW_RECORDS} if plan.verb in {"list", "search"} else set()
 
     def is_doubtful(turn: Turn, keys: Iterable[Key]) -> bool:
-        counts = dict(_counts(turn, entity))
-        if not choosing.isdisjoint(counts):
+        doubts = Doubts(turn.memory, entity)
+        if not choosing.isdisjoint(doubts.counts()):
             return True
-        everywhere = _doubts(turn, entity, EVERY_RECORD)
-        doubts = (_doubts(turn, entity, key) | everywhere for key in keys)
-        return any(fields and not (shown and seen.isdisjoint(fields)) for fields in doubts)
+        fields_of_rows = (doubts.about(key) | doubts.everywhere(key) for key in keys)
+        return any(fields - {NEW_RECORDS} and not (shown and seen.isdisjoint(fields)) for fields in fields_of_rows)
 
     return is_doubtful
-
-
-def _counts(turn: Turn, entity: str) -> tuple[tuple[str, int], ...]:
-    """Return how many records of an entity are in doubt, by field."""
-    return turn.memory.get(doubts_name(entity), ())
-
-
-def _doubts(turn: Turn, entity: str, key: Key) -> frozenset[str]:
-    return frozenset(turn.memory.get(f"{doubts_name(entity)}/{key!r}", ()))
-
-
-def _set_doubts(turn: Turn, entity: str, key: Key, doubts: AbstractSet[str]) -> None:
-    counts = dict(_counts(turn, entity))
-    for fields, step in ((_doubts(turn, entity, key), -1), (doubts, 1)):
-        for field in fields:
-            counts[field] = counts.get(field, 0) + step
-    turn.memory.set(f"{doubts_name(entity)}/{key!r}", tuple(sorted(doubts)))
-    turn.memory.set(doubts_name(entity), tuple(sorted((name, count) for name, count in counts.items() if count)))

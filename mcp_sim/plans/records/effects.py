@@ -14,6 +14,7 @@ from mcp_sim.plans.refusal import conflict, quoted
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT, equal
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.doubts import ANY_FIELD
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, required, types_of
@@ -34,9 +35,6 @@ _FINAL = terms("states.left_by_restart")
 _INITIAL = terms("states.initial") - {"active"}  # where records stay for long, also with other states
 _LEAVES = re.compile(r"\w+ an? (\w+)\b")
 _RESTARTS, _REPEATABLE = terms("states.restarting"), terms("states.repeatable")
-
-ANY_FIELD = "*"
-"""Among the doubts of an effect: it may have changed any field."""
 
 
 @dataclass(slots=True)

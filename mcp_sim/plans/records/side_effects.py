@@ -24,12 +24,12 @@ from mcp_sim.plans.infer.verbs import (
     plain_form,
     skip_opener,
 )
-from mcp_sim.plans.records.doubts import EVERY_RECORD, EXISTENCE, add_doubts
-from mcp_sim.plans.records.effects import ANY_FIELD, Effect, Write
+from mcp_sim.plans.records.effects import Effect, Write
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Transition, Turn, View
 from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.doubts import ANY_FIELD, EVERY_RECORD, EXISTENCE, NEW_RECORDS, Doubts
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties, required
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import last_word, participle, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import ordered, terms
@@ -73,11 +73,12 @@ def with_side_effects(answer: Answer, plan: Plan, domain: Domain) -> Answer:
             return transition
         values = [turn.call.arguments, *(change.record for change in transition.changes if change.record is not None)]
         for entity, fields in touched.items():
-            keys = _named_keys(turn.view, domain.entities[entity], values)
-            for key in keys or (() if entity in asked else (EVERY_RECORD,)):
-                add_doubts(turn, entity, key, fields)
+            is_new = fields == {NEW_RECORDS}
+            keys = set[Key]() if is_new else _named_keys(turn.view, domain.entities[entity], values)
+            for key in keys or (() if entity in asked and not is_new else (EVERY_RECORD,)):
+                Doubts(turn.memory, entity).add(key, fields, turn.index)
         for change in transition.changes if is_conditional or plan.verb == "create" else ():
-            add_doubts(turn, change.entity, change.key, conditional)
+            Doubts(turn.memory, change.entity).add(change.key, conditional, turn.index)
         return replace(transition, guessed=True)
 
     return marked
@@ -104,7 +105,7 @@ def doubting_new_fields(write: Write, plan: Plan, domain: Domain) -> Write:
             return effect
         for other in _read_entities(domain):
             for key in _named_keys(turn.view, other, [turn.call.arguments]) if other.name != entity else ():
-                add_doubts(turn, other.name, key, {ANY_FIELD})
+                Doubts(turn.memory, other.name).add(key, {ANY_FIELD}, turn.index)
         return replace(effect, doubts=effect.doubts | {ANY_FIELD})
 
     return noted
@@ -120,7 +121,7 @@ def changes_beside_plan(plan: Plan, domain: Domain) -> Mapping[str, AbstractSet[
         return {}
     name, tool = (changes_beside_plan, plan.tool), domain.tools[plan.tool]
     if name not in domain.kept:
-        is_guess = plan.guessed or _makes_what_nothing_shows(plan, domain)
+        is_guess = plan.guessed or plan.verb not in _WRITES or _makes_what_nothing_shows(plan, domain)
         changes = _guessed_changes if is_guess else partial(_described_changes, plan)
         domain.kept[name] = changes(tool, domain) if _may_write(tool, plan) else {}
     return domain.kept[name]
@@ -175,15 +176,22 @@ def _effects(tool: Tool) -> Iterator[tuple[str, ...]]:
 
 
 def _guessed_changes(tool: Tool, domain: Domain) -> dict[str, AbstractSet[str]]:
-    """Return the entities that a guessed write may change: those that its text or its arguments mention.
+    """Return the entities that a write of unknown effect may change: those that its text or its arguments mention.
 
-    So do two of their fields: `move_stock(sku, to_bin, quantity)` beside levels with a `sku` and a `quantity`.
+    So do two of their fields: `move_stock(sku, to_bin, quantity)` beside levels with a `sku` and a `quantity`. It may
+    also make records that refer to others, which its text need not mention: the payslips of `run_payroll(month)`. What
+    takes nothing and mentions no records, such as `pause`, makes none.
     """
     text = [*words(tool.name), *words(" ".join(_sentences(tool))), *_arguments(tool)]
     named = {*map(snake, properties(tool.input_schema))} - GENERAL_KEYS
-    meant = [entity for entity in _read_entities(domain)
+    read = _read_entities(domain)
+    meant = [entity for entity in read
              if _is_mentioned(entity, text) or len(named & {*map(snake, entity.fields)}) > 1]  # fmt: skip
-    return {entity.name: {ANY_FIELD} for entity in meant}
+    changed: dict[str, AbstractSet[str]] = {entity.name: {ANY_FIELD} for entity in meant}
+    if not meant and not required(tool.input_schema):
+        return {}
+    linked = [entity.name for entity in read if any(field.link for field in entity.fields.values())]
+    return dict.fromkeys(linked, frozenset({NEW_RECORDS})) | changed
 
 
 def _arguments(tool: Tool) -> list[str]:

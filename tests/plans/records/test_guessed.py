@@ -11,6 +11,7 @@ from support.given import NUMBER, STRING, tool
 
 from mcp_sim import Simulator
 from mcp_sim.simulator.compile import checked
+from mcp_sim.types import Change
 from mcp_sim.world.world import World
 
 TOOLS = [
@@ -226,3 +227,117 @@ async def test_what_a_guessed_deletion_removed_is_not_surely_missing(tmp_path: P
             assert world.ledger.steps[-1].get("guessed", False) is expected
             assert not (await world.call("rename_lamp", {"lamp_id": key, "name": "Bow"})).ok
             assert world.ledger.steps[-1].get("guessed", False) is expected
+
+
+def kennel(noun: str, field: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the tools on records of a noun, one of which does what nobody knows to one, another to all."""
+    key = f"{noun}_id"
+    value = {"type": "object", "properties": {field: STRING}}
+    tools = [
+        tool(f"get_{noun}", key),
+        {**tool(f"get_{noun}_{field}", key), "outputSchema": value},
+        tool(f"list_{noun}s"),
+        tool(f"set_{noun}_{field}", key, field),
+        tool(f"create_{noun}", key, field),
+        tool(f"delete_{noun}", key),
+        tool(f"groom_{noun}", key),
+        tool("run_season", about=f"Run the season of every {noun}."),
+    ]
+    return tools, {f"{noun}s": [{key: name, field: "plain"} for name in ("N1", "N2", "N3")]}
+
+
+KINDS = [("dog", "mood"), ("ticket", "owner"), ("boiler", "mode")]
+
+
+@pytest.mark.parametrize(("noun", "field"), KINDS)
+@pytest.mark.parametrize("by", ["write", "call", "removal"])
+async def test_what_somebody_else_sets_is_not_in_doubt(tmp_path: Path, noun: str, field: str, by: str) -> None:
+    tools, state = kennel(noun, field)
+    key = f"{noun}_id"
+    async with Simulator.load(service(tmp_path, tools, world={"state": state})).open() as world:
+        await world.call(f"groom_{noun}", {key: "N1"})
+        await world.call(f"groom_{noun}", {key: "N2"})
+        assert await is_guessed(world, f"get_{noun}", **{key: "N1"})
+        if by == "call":
+            assert (await world.act(f"delete_{noun}", {key: "N1"})).ok
+            assert (await world.act(f"create_{noun}", {key: "N1", field: "new"})).ok
+        else:
+            await world.change([Change("remove", noun, "N1")], "operator")
+        if by == "write":
+            await world.change([Change("put", noun, "N1", {key: "N1", field: "new"})], "operator")
+        if by != "removal":
+            assert not await is_guessed(world, f"get_{noun}", **{key: "N1"})
+            assert not await is_guessed(world.fork(), f"get_{noun}", **{key: "N1"})
+        assert await is_guessed(world, f"get_{noun}", **{key: "N2"})
+        await world.change([Change("remove", noun, "N2")], "operator")
+        assert not await is_guessed(world, f"list_{noun}s")
+
+
+@pytest.mark.parametrize(("noun", "field"), KINDS)
+async def test_a_field_that_the_state_lost_is_known_once_somebody_sets_it(
+    tmp_path: Path, noun: str, field: str
+) -> None:
+    tools, state = kennel(noun, field)
+    key = f"{noun}_id"
+    value = {"type": "string", "enum": ["plain", "new"]}
+    tools[0]["outputSchema"] = {"type": "object", "properties": {key: STRING, field: value}}
+    async with Simulator.load(service(tmp_path, tools, world={"state": state})).open() as world:
+        await world.call(f"set_{noun}_{field}", {key: "N1", field: "another"})  # which the schema rules out
+        assert await is_guessed(world, f"get_{noun}", **{key: "N1"})
+        await world.change([Change("put", noun, "N1", {key: "N1", field: "new"})], "operator")
+        assert not await is_guessed(world, f"get_{noun}", **{key: "N1"})
+
+
+@pytest.mark.parametrize(("noun", "field"), KINDS)
+async def test_what_a_call_of_somebody_else_leaves_is_in_doubt(tmp_path: Path, noun: str, field: str) -> None:
+    tools, state = kennel(noun, field)
+    async with Simulator.load(service(tmp_path, tools, world={"state": state})).open() as world:
+        assert (await world.act(f"groom_{noun}", {f"{noun}_id": "N1"})).ok
+        assert await is_guessed(world, f"get_{noun}", **{f"{noun}_id": "N1"})
+        assert not await is_guessed(world, f"get_{noun}", **{f"{noun}_id": "N2"})
+
+
+@pytest.mark.parametrize(("noun", "field"), KINDS)
+async def test_a_doubt_about_all_records_ends_for_those_that_are_made_anew(
+    tmp_path: Path, noun: str, field: str
+) -> None:
+    tools, state = kennel(noun, field)
+    key = f"{noun}_id"
+    async with Simulator.load(service(tmp_path, tools, world={"state": state})).open() as world:
+        await world.call("run_season", {})
+        for name in ("N1", "N2", "N3"):
+            assert await is_guessed(world, f"get_{noun}", **{key: name})
+        await world.call(f"create_{noun}", {key: "N4", field: "new"})
+        await world.call(f"delete_{noun}", {key: "N2"})
+        await world.call(f"create_{noun}", {key: "N2", field: "new"})
+        await world.change([Change("put", noun, "N3", {key: "N3", field: "new"})], "operator")
+        for name, expected in {"N1": True, "N2": False, "N4": False}.items():
+            assert await is_guessed(world, f"get_{noun}", **{key: name}) is expected
+        assert await is_guessed(world, f"list_{noun}s")
+        await world.call("run_season", {})
+        for name in ("N1", "N2", "N3", "N4"):
+            assert await is_guessed(world, f"get_{noun}", **{key: name})
+
+
+@pytest.mark.parametrize(
+    ("act", "parent", "linked", "other"),
+    [("run_payroll", "employee", "payslip", "benefit"), ("close_day", "patient", "invoice", "room"),
+     ("settle_month", "tenant", "bill", "poster")],
+)  # fmt: skip
+async def test_an_act_of_unknown_effect_may_have_made_records_that_refer_to_others(
+    tmp_path: Path, act: str, parent: str, linked: str, other: str
+) -> None:
+    tools = [tool(f"get_{noun}", f"{noun}_id") for noun in (parent, linked, other)]
+    tools += [tool(f"list_{noun}s") for noun in (parent, linked, other)]
+    tools += [tool(act, "date"), tool("pause"), tool(f"count_{linked}s", about=f"Count the {linked}s.")]
+    state = {f"{noun}s": [{f"{noun}_id": f"{noun[0]}1", "note": "x"}] for noun in (parent, other)}
+    state[f"{linked}s"] = [{f"{linked}_id": "n1", f"{parent}_id": f"{parent[0]}1"}]
+    async with Simulator.load(service(tmp_path, tools, world={"state": state})).open() as world:
+        await world.call("pause", {})
+        assert not await is_guessed(world, f"list_{linked}s")
+        await world.call(act, {"date": "2030-01-31"})
+        assert await is_guessed(world, f"list_{linked}s")
+        assert await is_guessed(world, f"count_{linked}s")
+        assert not await is_guessed(world, f"get_{linked}", **{f"{linked}_id": "n1"})
+        assert not await is_guessed(world, f"list_{other}s")
+        assert not await is_guessed(world, f"list_{parent}s")
