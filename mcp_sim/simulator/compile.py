@@ -36,7 +36,6 @@ from mcp_sim.types.errors import DocumentError, Problem, UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Imported, Perturbation, world_models
 from mcp_sim.types.scenario import (
-    ClockSettings,
     GivenRecords,
     PerturbationEntry,
     Presented,
@@ -262,7 +261,6 @@ def _scenario(
     records = {**_left_to_models(domain, models), **compiled.records, **records}
     domain = with_given_times(domain, records)
     stubs = (*stubs, *_stubs(specs, domain))
-    clock = document.world.clock
     return Scenario(
         name=document.name or path.stem,
         domain=domain,
@@ -273,14 +271,14 @@ def _scenario(
         seed=document.seed,
         records=records,
         now=world.now,
-        clock=ClockSettings(clock.mode, clock.per_call, clock.speed),
+        clock=document.world.clock,
         perturbations=faults,
         expectations=expected,
         stubs=stubs,
         examples=domain.examples,
         intensity=document.intensity,
         advertise_output_schema=document.advertise_output_schema,
-        auth=None if document.auth is None else document.auth.oauth.settings(),
+        auth=None if document.auth is None else document.auth.oauth,
         interactions={name: interaction for spec in specs.values() for name, interaction in spec.interactions.items()},
     )
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from mcp_sim.spec.messages import shown
-from mcp_sim.spec.parts.content import Part
 from mcp_sim.spec.parts.scenario import ExpectationKeys, PerturbationKeys, WorldModelKeys
 from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.places import Place
@@ -38,7 +37,8 @@ from mcp_sim.types.kinds import (
     world_models,
 )
 from mcp_sim.types.kinds.registries import Registry
-from mcp_sim.types.scenario import ExpectationEntry, Fires, PerturbationEntry, Stub, When, WorldModelEntry, route
+from mcp_sim.types.options import Part
+from mcp_sim.types.scenario import ExpectationEntry, PerturbationEntry, Stub, When, WorldModelEntry, route
 from mcp_sim.types.tools import in_reach
 
 K = TypeVar("K", bound=Kind)
@@ -120,7 +120,7 @@ def _perturbation(entry: _Entry, domain: Domain | None) -> PerturbationEntry | N
         perturbation=kind,
         tools=tuple(keys.tools or ()),
         when=when,
-        fires=Fires(keys.fires.max, keys.fires.per, keys.fires.cooldown),
+        fires=keys.fires,
         visible=keys.visible or kind.visibility,
         group=keys.group,
         enabled=keys.enabled,

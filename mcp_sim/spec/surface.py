@@ -16,7 +16,6 @@ from mcp_sim.spec.parts.surface import ArgumentPart, AskPart, Complete, NotifyPa
 from mcp_sim.spec.parts.tool_spec import ToolSpecDocument
 from mcp_sim.spec.places import Place
 from mcp_sim.types import Record
-from mcp_sim.types.delays import LogNormal
 from mcp_sim.types.error_templates import REFUSAL_SLOTS, Template, slots_in
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.expansion import expanded
@@ -91,10 +90,9 @@ def _interaction(
     at: Place, sim_part: SimPart, media: Media | Literal["none"] | None, arguments: Sequence[str]
 ) -> ToolInteraction:
     asks = _rounds(at.at("ask"), sim_part.ask or ())
-    latency = None if sim_part.latency is None else LogNormal(sim_part.latency.median, sim_part.latency.sigma)
     checks = tuple(_checks(at.at("checks"), sim_part.checks or {}, arguments))
     notices, blocks = tuple(_notices(sim_part.notify or ())), dump_parts(sim_part.blocks)
-    return ToolInteraction(asks, notices, blocks, latency, checks, None if media == "none" else media)
+    return ToolInteraction(asks, notices, blocks, sim_part.latency, checks, None if media == "none" else media)
 
 
 _USUAL_MEDIA: Mapping[Media, re.Pattern[str]] = {

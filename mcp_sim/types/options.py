@@ -1,12 +1,22 @@
-"""Types of options that several kinds share: their YAML form, and their JSON Schema for editors."""
+"""Types of options that several kinds share, and of parts of documents: their YAML form, and their JSON Schema."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+    model_validator,
+)
 
 from mcp_sim.types import Json
 from mcp_sim.types.clock import duration, iso
@@ -16,6 +26,28 @@ from mcp_sim.types.frozen import frozen
 _CALLS = re.compile(r"(\d+) calls?")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
 _UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"), (1_000, "ms"), (1, "us"))
+
+
+class Part(BaseModel):
+    """A part of a document. Unknown keys are errors, and values are not converted to other types."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+
+    exactly_one: ClassVar[tuple[str, ...]] = ()
+    """The fields among which one is written, and no other."""
+
+    @model_validator(mode="after")
+    def _has_exactly_one(self) -> Self:
+        if self.exactly_one:
+            one_of(self, *self.exactly_one)
+        return self
+
+
+def one_of(entry: Part, *keys: str) -> None:
+    """Raise `ValueError` unless exactly one of the keys is written."""
+    if len(entry.model_fields_set & set(keys)) != 1:
+        names = [type(entry).model_fields[key].alias or key for key in keys]
+        raise ValueError(f"write exactly one of {', '.join(names)}")
 
 
 def duration_text(span: timedelta) -> str:
@@ -151,6 +183,21 @@ Point = Annotated[
     ),
 ]
 """A point in the life of a world: a duration since its start, a number of calls, or a time."""
+
+
+def per(value: Any) -> Any:
+    """Return what a counter is split by: `tool`, `entity` or `arguments.NAME`. Raises `ValueError` for other values."""
+    if value is None or value in ("tool", "entity") or re.fullmatch(r"arguments\..+", str(value)):
+        return value
+    raise ValueError(f"expected tool, entity or arguments.NAME, got {value!r}")
+
+
+Per = Annotated[
+    str,
+    BeforeValidator(per),
+    WithJsonSchema({"type": "string", "anyOf": [{"enum": ["tool", "entity"]}, {"pattern": r"^arguments\..+"}]}),
+]
+"""What a counter is split by."""
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 """A whole number from 1."""

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
 
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.clock import DEFAULT_NOW, Mode
@@ -16,7 +18,7 @@ from mcp_sim.types.errors import Problem
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Expectation, Perturbation, Trigger, WorldModel
 from mcp_sim.types.oauth import OAuth
-from mcp_sim.types.options import Span
+from mcp_sim.types.options import Count, Duration, Part, Per, SpanText
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.surface import Prompt, Resource, ToolInteraction
 from mcp_sim.types.tools import in_reach
@@ -37,13 +39,18 @@ class When:
     """Splits the counter: by `tool`, `entity`, or `arguments.NAME`."""
 
 
-@frozen
-class Fires:
-    """How often a perturbation is applied at most (None: no limit), per what, and its pause after each time."""
+class Fires(Part):
+    """Limits on how often a perturbation is applied."""
 
-    max: int | None = None
-    per: str | None = None
-    cooldown: Span | None = None
+    max: Count | None = Field(default=None, description="Largest number of times.")
+    per: Per | None = Field(default=None, description="Count separately per tool, entity or arguments.NAME.")
+    cooldown: SpanText | None = Field(default=None, description="Pause after each time.")
+
+    @model_validator(mode="after")
+    def _counts_something(self) -> Self:
+        if self.per is not None and self.max is None:
+            raise ValueError("per needs max, the limit for each")
+        return self
 
 
 @frozen
@@ -133,15 +140,16 @@ class GivenRecords:
     """Whether the rows are complete as given; otherwise the generator completes them."""
 
 
-@frozen
-class ClockSettings:
-    """The settings of a world's clock."""
+class ClockSettings(Part):
+    """How the world's time passes."""
 
-    mode: Mode | None = None
-    """None: the command's default."""
-    per_call: timedelta = timedelta(seconds=1)
-    """How far the virtual clock moves at each call."""
-    speed: float = 1.0
+    mode: Mode | None = Field(
+        default=None, description="virtual: delays take no real time; real: they do. Default: set by the command."
+    )
+    per_call: Duration = Field(
+        default=timedelta(seconds=1), description="Time by which each call advances the virtual clock."
+    )
+    speed: float = Field(default=1.0, gt=0, description="Speed of the real clock, as a multiple of real time.")
 
 
 @frozen

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, model_validator
 
 from mcp_sim.types import Proceed, Record, Transition, Turn
-from mcp_sim.types.delays import LONGEST, USUAL_SIGMA, LogNormal, scaled
+from mcp_sim.types.delays import LONGEST, USUAL_SIGMA, log_normal, scaled
 from mcp_sim.types.kinds import Perturbation, Stage, perturbations
 from mcp_sim.types.options import CountFromZero, Duration, PositiveDuration
 
@@ -83,7 +83,7 @@ class Latency(Perturbation):
         """Return the quantile `chance` of the delays."""
         longest = LONGEST if self.max is None else self.max
         if self.median is not None:
-            return LogNormal(self.median, USUAL_SIGMA if self.sigma is None else self.sigma).quantile(chance, longest)
+            return log_normal(self.median, USUAL_SIGMA if self.sigma is None else self.sigma, chance, longest)
         if self.min is None:
             return self.duration or timedelta(0)
         if self.alpha is not None:

@@ -79,7 +79,7 @@ class Grants:
     def denies(self, world: str) -> bool:
         """Whether this request for consent is denied. It counts."""
         counts, settings = self._of(world), self.settings
-        if settings.consent != "denied" or (settings.denials is not None and counts.denials >= settings.denials):
+        if settings.consent != "denied" or (settings.denials != "always" and counts.denials >= settings.denials):
             return False
         counts.denials += 1
         return True
@@ -92,7 +92,7 @@ class Grants:
         is_for_another = counts.issued <= self.settings.wrong_audience
         self._access.add(grant.client, _digest(access), Token(grant, now, is_for_another=is_for_another))
         self.note(grant.world, event)
-        if not self.settings.refresh.time:
+        if self.settings.refresh is None or not self.settings.refresh.time:
             return access, None
         self._refresh.add(grant.client, _digest(refresh), Token(grant, now))
         return access, refresh
@@ -109,8 +109,9 @@ class Grants:
         if token is None or token.grant.client != client:
             return None
         counts, settings = self._of(token.grant.world), self.settings
-        is_over = self._now(token.grant.world) - token.issued >= (settings.refresh.time or timedelta(0))
-        fails = settings.refresh_fails is None or counts.failed_refreshes < settings.refresh_fails
+        lifetime = None if settings.refresh is None else settings.refresh.time
+        is_over = self._now(token.grant.world) - token.issued >= (lifetime or timedelta(0))
+        fails = settings.refresh_fails == "always" or counts.failed_refreshes < settings.refresh_fails
         if token.is_revoked or is_over or fails:
             counts.failed_refreshes += 1
             if token.is_revoked:  # RFC 9700, 4.14.2

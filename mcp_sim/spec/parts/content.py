@@ -4,33 +4,12 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field
 
 from mcp_sim.types import Json
-
-
-class Part(BaseModel):
-    """A part of a document. Unknown keys are errors, and values are not converted to other types."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
-
-    exactly_one: ClassVar[tuple[str, ...]] = ()
-    """The fields among which one is written, and no other."""
-
-    @model_validator(mode="after")
-    def _has_exactly_one(self) -> Self:
-        if self.exactly_one:
-            one_of(self, *self.exactly_one)
-        return self
-
-
-def one_of(entry: Part, *keys: str) -> None:
-    """Raise `ValueError` unless exactly one of the keys is written."""
-    if len(entry.model_fields_set & set(keys)) != 1:
-        names = [type(entry).model_fields[key].alias or key for key in keys]
-        raise ValueError(f"write exactly one of {', '.join(names)}")
+from mcp_sim.types.options import Part
 
 
 def _base64(value: Any) -> Any:

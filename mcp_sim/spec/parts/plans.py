@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from mcp_sim.spec.parts.content import Blocks, Part
+from mcp_sim.spec.parts.content import Blocks
 from mcp_sim.spec.parts.results import Error, Result
 from mcp_sim.spec.parts.surface import Asks, NotifyPart
 from mcp_sim.types import Json, Record
-from mcp_sim.types.delays import USUAL_SIGMA
-from mcp_sim.types.options import Count, CountFromZero, PositiveDuration
+from mcp_sim.types.delays import LogNormal
+from mcp_sim.types.options import Count, CountFromZero, Part, PositiveDuration
 from mcp_sim.types.plans import How, Operator, Verb
 
 
@@ -80,15 +80,6 @@ class CheckPart(Part):
     error: Error | None = Field(default=None, description="The failure otherwise. Default: that of invalid arguments.")
 
 
-class LatencyPart(Part):
-    """How long answers take: random times around a median."""
-
-    median: PositiveDuration = Field(description="Half of the answers take longer.", examples=["40ms"])
-    sigma: Annotated[float, Field(gt=0, le=5)] = Field(
-        default=USUAL_SIGMA, description="Standard deviation of the logarithm of the times."
-    )
-
-
 def _as_key(value: Any) -> Any:
     return {"key": value} if isinstance(value, str) else value
 
@@ -151,5 +142,5 @@ class SimPart(Part):
         description="What it returns: a small PNG, WAV or PDF that shows the arguments. Default: by its name.",
     )
     ask: Asks | None = Field(default=None, description="Questions to the client, asked before the tool acts.")
-    latency: LatencyPart | None = Field(default=None, description="How long an answer takes. Default: no time.")
+    latency: LogNormal | None = Field(default=None, description="How long an answer takes. Default: no time.")
     notify: list[NotifyPart] | None = Field(default=None, description="Notifications sent during the call.")

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Self, cast
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from mcp_sim.spec.parts.content import Part
 from mcp_sim.types import Json
 from mcp_sim.types.error_templates import Template
 from mcp_sim.types.errors import CRASH_CODE
 from mcp_sim.types.json_values import in_list
+from mcp_sim.types.options import Part
 from mcp_sim.types.result_templates import ResultTemplate, Rows
 
 

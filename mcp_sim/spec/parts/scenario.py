@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from datetime import timedelta
 from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from mcp_sim.spec.messages import shown
-from mcp_sim.spec.parts.content import Part
 from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.parts.tool_spec import Root
 from mcp_sim.types import Json
-from mcp_sim.types.clock import DEFAULT_NOW, Mode
+from mcp_sim.types.clock import DEFAULT_NOW
 from mcp_sim.types.oauth import OAuth
-from mcp_sim.types.options import Count, CountFromZero, Duration, Moment, Span, SpanText
+from mcp_sim.types.options import Count, CountFromZero, Moment, Part
+from mcp_sim.types.scenario import ClockSettings, Fires
 
 
 def _listed(value: Any) -> Any:
@@ -28,24 +26,12 @@ def _as_globs(value: Any) -> Any:
     return _listed(cast("Any", value))
 
 
-def per(value: Any) -> Any:
-    """Return what a counter is split by: `tool`, `entity` or `arguments.NAME`. Raises `ValueError` for other values."""
-    if value is None or value in ("tool", "entity") or re.fullmatch(r"arguments\..+", str(value)):
-        return value
-    raise ValueError(f"expected tool, entity or arguments.NAME, got {value!r}")
-
-
 Globs = Annotated[
     list[str],
     Field(min_length=1),
     BeforeValidator(_as_globs, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
 ]
 Presets = Annotated[list[str], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
-Per = Annotated[
-    str,
-    BeforeValidator(per),
-    WithJsonSchema({"type": "string", "anyOf": [{"enum": ["tool", "entity"]}, {"pattern": r"^arguments\..+"}]}),
-]
 
 
 EVERY = "*"
@@ -106,18 +92,6 @@ def _as_state(value: Any) -> Any:
 State = Annotated[Json, BeforeValidator(_as_state, json_schema_input_type=str | dict[str, Json])]
 
 
-class ClockPart(Part):
-    """How the world's time passes."""
-
-    mode: Mode | None = Field(
-        default=None, description="virtual: delays take no real time; real: they do. Default: set by the command."
-    )
-    per_call: Duration = Field(
-        default=timedelta(seconds=1), description="Time by which each call advances the virtual clock."
-    )
-    speed: float = Field(default=1.0, gt=0, description="Speed of the real clock, as a multiple of real time.")
-
-
 class WorldPart(Part):
     """The state of the world at the start."""
 
@@ -134,7 +108,7 @@ class WorldPart(Part):
         "become records, a tree of files becomes files, the rest becomes settings. Entities that are not mentioned "
         "are empty unless `records` gives their number.",
     )
-    clock: ClockPart = Field(default=ClockPart(), description="How time passes.")
+    clock: ClockSettings = Field(default=ClockSettings(), description="How time passes.")
     open: bool = Field(
         default=False,
         description="true: the world model may add a record the first time it is requested; it then exists as "
@@ -151,30 +125,15 @@ def _as_fires(value: Any) -> Any:
     return cast("Any", value) if isinstance(value, dict) else {"max": value}
 
 
-class FiresPart(Part):
-    """Limits on how often a perturbation is applied."""
-
-    max: Count | None = Field(default=None, description="Largest number of times.")
-    per: Per | None = Field(default=None, description="Count separately per tool, entity or arguments.NAME.")
-    cooldown: SpanText | None = Field(default=None, description="Pause after each time.")
-
-    @model_validator(mode="after")
-    def _counts_something(self) -> Self:
-        if self.per is not None and self.max is None:
-            raise ValueError("per needs max, the limit for each")
-        return self
-
-
-Fires = Annotated[FiresPart, BeforeValidator(_as_fires, json_schema_input_type=Count | FiresPart)]
-
-
 class PerturbationKeys(Part):
     """The keys beside the kind in an entry of `perturbations`."""
 
     id: str | None = Field(default=None, min_length=1, description="Name in the ledger and in `recovered:`.")
     tools: Globs | None = Field(default=None, description="Globs of tools. Default: every tool.")
     when: Json = Field(default=None, description="Triggers; all must hold. Default: every call.")
-    fires: Fires = Field(default=FiresPart(), description="Limit on how often: N, or {max, per, cooldown}.")
+    fires: Annotated[Fires, BeforeValidator(_as_fires, json_schema_input_type=Count | Fires)] = Field(
+        default=Fires(), description="Limit on how often: N, or {max, per, cooldown}."
+    )
     visible: Literal["explicit", "implicit"] | None = Field(
         default=None, description="Whether the agent can see that something is wrong. Default: depends on the kind."
     )
@@ -271,71 +230,10 @@ class PresetDocument(Root):
     perturbations: list[Json] = Field(description="Faults. Each has an id, so that a scenario can replace it.")
 
 
-class OAuthPart(Part):
-    """An authorization server (OAuth 2.1) in front of the server, over HTTP, and its faults."""
-
-    consent: Literal["granted", "page", "denied"] = Field(
-        default="granted", description="granted: at once, without a browser; page: a person decides; denied."
-    )
-    denials: Count | Literal["always"] = Field(
-        default="always", description="With consent denied: how many requests are denied before one is granted."
-    )
-    access: SpanText = Field(
-        default=Span(time=timedelta(hours=1)),
-        description="Lifetime of an access token: a duration, or a number of tool calls.",
-        examples=["20 calls"],
-    )
-    refresh: SpanText | None = Field(
-        default=Span(time=timedelta(days=30)),
-        description="Lifetime of a refresh token: a duration; null: none is issued.",
-    )
-    rotates: bool = Field(default=True, description="Whether each refresh token can be used once only.")
-    refresh_fails: CountFromZero | Literal["always"] = Field(
-        default=0, description="How many refreshes are refused, as with a token that was rotated, or `always`."
-    )
-    skew: Duration = Field(
-        default=timedelta(0), description="How much earlier than announced access tokens expire: the clocks differ."
-    )
-    wrong_audience: CountFromZero = Field(
-        default=0, description="How many access tokens are issued for another server, and so refused."
-    )
-    revoked_at: Count | None = Field(
-        default=None, description="The tool call that is refused with a 401, since the tokens were revoked before it."
-    )
-    revokes: Literal["access", "all"] = Field(
-        default="access", description="What is revoked: access tokens, or refresh tokens as well."
-    )
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if self.refresh is not None and self.refresh.time is None:
-            raise ValueError("refresh is a duration, or null")
-        if self.denials != "always" and self.consent != "denied":
-            raise ValueError("denials needs `consent: denied`")
-        if self.revokes == "all" and self.revoked_at is None:
-            raise ValueError("revokes needs revoked_at")
-        return self
-
-    def settings(self) -> OAuth:
-        """Return the settings for the server."""
-        return OAuth(
-            self.consent,
-            None if self.denials == "always" else self.denials,
-            self.access,
-            self.refresh or Span(time=timedelta(0)),
-            self.rotates,
-            None if self.refresh_fails == "always" else self.refresh_fails,
-            self.skew,
-            self.wrong_audience,
-            self.revoked_at,
-            self.revokes,
-        )
-
-
 class AuthPart(Part):
     """How clients log in."""
 
-    oauth: OAuthPart = Field(description="OAuth 2.1 with an authorization server of its own.")
+    oauth: OAuth = Field(description="OAuth 2.1 with an authorization server of its own.")
 
 
 def _as_auth(value: Any) -> Any:

@@ -17,13 +17,11 @@ from mcp_sim.spec.parts.content import (
     ImageBlock,
     LinkBlock,
     Meta,
-    Part,
     ResourceBlock,
     TextBlock,
-    one_of,
 )
 from mcp_sim.types import Json
-from mcp_sim.types.options import Duration, MatcherSource
+from mcp_sim.types.options import Duration, MatcherSource, Part, one_of
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
