@@ -138,7 +138,7 @@ def checked(reference: str | Path, trust: bool | Iterable[Path] = False) -> Iter
 
 def _warn_of_instructions(sources: Sources) -> None:
     """Note where the descriptions of tools instruct the agent, as those of a hostile server do."""
-    from mcp_sim.spec.agent_instructions import instructions_in_tools  # noqa: PLC0415 (only `check` looks for them)
+    from mcp_sim.spec.lint import instructions_in_tools  # noqa: PLC0415 (only `check` looks for them)
 
     for tools in sources.tool_lists:
         for (number, *path), sentence in instructions_in_tools([tool.value for tool in tools]):

@@ -18,8 +18,7 @@ from mcp_sim.plans.infer.idempotency import find_idempotency, nouns_of
 from mcp_sim.plans.records.accepted_keys import containers_of
 from mcp_sim.plans.rendering.described_results import are_flagged, worded_tools
 from mcp_sim.simulator.check_results import check_schemas, check_templates
-from mcp_sim.simulator.inferred_tools import ServerEvidence, infer_functions, infer_planned
-from mcp_sim.simulator.program_plans import Programmed, plan_functions
+from mcp_sim.simulator.inferred_tools import Programmed, ServerEvidence, infer_functions, infer_planned, plan_functions
 from mcp_sim.simulator.unused_state import suggestions, unused_parts
 from mcp_sim.spec.messages import shown
 from mcp_sim.spec.overrides import check_how, rename_entities_in_plan, renamed

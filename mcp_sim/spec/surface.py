@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel
 
 from mcp_sim.spec.lint import check_declared_schema
+from mcp_sim.spec.parts.content import error_template
 from mcp_sim.spec.parts.plans import CheckPart, SimPart
-from mcp_sim.spec.parts.results import error_template
 from mcp_sim.spec.parts.surface import ArgumentPart, AskPart, Complete, NotifyPart, PromptPart, ResourcePart
 from mcp_sim.spec.parts.tool_spec import ToolSpecDocument
 from mcp_sim.spec.places import Place

@@ -12,8 +12,8 @@ from pydantic import TypeAdapter
 from mcp_sim.spec import yaml12
 from mcp_sim.spec.lint import example_problems, usable_tools
 from mcp_sim.spec.overrides import check_sim, plan_fields
+from mcp_sim.spec.parts.content import Error, ErrorPart, error_template
 from mcp_sim.spec.parts.plans import SimPart
-from mcp_sim.spec.parts.results import Error, ErrorPart, error_template
 from mcp_sim.spec.parts.scenario import ScenarioDocument
 from mcp_sim.spec.parts.surface import StubPart
 from mcp_sim.spec.parts.tool_spec import EntityPart, ExamplePart, ToolSpecDocument

@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from mcp_sim.spec.messages import shown
-from mcp_sim.spec.parts.scenario import per
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.yaml12 import Path
 from mcp_sim.types import Tool
@@ -16,6 +15,7 @@ from mcp_sim.types.call_matchers import quota_problems
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import UnknownKind, did_you_mean
 from mcp_sim.types.kinds import COMBINATORS, Role, Stage, triggers
+from mcp_sim.types.options import per
 from mcp_sim.types.scenario import Fires, PerturbationEntry, When
 from mcp_sim.types.time_bounds import UNLIMITED, CallNumbers, TimeBounds, are_disjoint, intersection
 from mcp_sim.types.tools import in_reach

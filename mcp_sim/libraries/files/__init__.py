@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from mcp_sim.libraries.files import tree
-from mcp_sim.libraries.files.paths import below, is_within, join, name_of, normalize, parent
 from mcp_sim.libraries.files.tree import (
     AlreadyExists,
     Entry,
@@ -19,6 +18,12 @@ from mcp_sim.libraries.files.tree import (
     NotFound,
     TooManyLinks,
     allowed_directories,
+    below,
+    is_within,
+    join,
+    name_of,
+    normalize,
+    parent,
 )
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity

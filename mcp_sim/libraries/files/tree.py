@@ -1,4 +1,4 @@
-"""A tree of files and directories.
+"""A tree of files and directories, and their paths: absolute and normalized, as `/docs/a.md`; the root is `/`.
 
 Both are records keyed by their absolute path; `folder` is the directory that each is in, and indexed. All directories
 but the root have records.
@@ -9,12 +9,12 @@ Given states have files as texts or objects by path, as lists, or as nested obje
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pkgutil import get_data
 from typing import TypeAlias
 
-from mcp_sim.libraries.files.paths import ROOT, directories_above, is_within, join, name_of, normalize, parent
 from mcp_sim.libraries.store import LibraryError, Store
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
@@ -22,6 +22,46 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import as_text
 from mcp_sim.types.lexicon.english import snake
+
+ROOT = "/"
+
+
+def normalize(path: str, base: str = ROOT) -> str:
+    """Return the absolute path of a path that may be relative to a directory; `..` at the root has no effect."""
+    plain = path.replace("\\", "/").removeprefix("file://")
+    return ROOT + posixpath.normpath(posixpath.join(ROOT, base, plain)).strip("/")
+
+
+def parent(path: str) -> str:
+    """Return the directory of a path; the root is its own parent."""
+    return posixpath.dirname(path)
+
+
+def name_of(path: str) -> str:
+    """Return the last name in a path; empty for the root."""
+    return posixpath.basename(path)
+
+
+def directories_above(path: str) -> list[str]:
+    """Return the parent directories of a path, the outermost first, without the root."""
+    names = path.strip("/").split("/")
+    return [ROOT + "/".join(names[:end]) for end in range(1, len(names))]
+
+
+def join(directory: str, name: str) -> str:
+    """Return the path of `name` in a directory."""
+    return f"{directory.rstrip('/')}/{name}"
+
+
+def is_within(path: str, directories: Iterable[str]) -> bool:
+    """Return whether a path is one of these directories, or in one."""
+    return any(path == directory or path.startswith(f"{directory.rstrip('/')}/") for directory in directories)
+
+
+def below(path: str, directory: str) -> str:
+    """Return the rest of a path below a directory: `b/c.md` for `/a/b/c.md` in `/a`; empty for the directory itself."""
+    return path[len(directory.rstrip("/")) :].lstrip("/")
+
 
 FILE, DIRECTORY = "file", "directory"
 _MOST_LINKS = 40  # as many as Linux follows

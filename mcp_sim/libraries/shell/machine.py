@@ -17,8 +17,7 @@ from random import Random
 from time import time
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
-from mcp_sim.libraries.files.paths import directories_above, is_within
-from mcp_sim.libraries.files.tree import DIRECTORY, FILE
+from mcp_sim.libraries.files.tree import DIRECTORY, FILE, directories_above, is_within
 from mcp_sim.libraries.shell.commands.invocation import Body, run_on_bytes, run_on_text
 from mcp_sim.libraries.store import Store
 from mcp_sim.types import Record

@@ -7,8 +7,7 @@ those that statements create. `sql_table` (name, sql) has their statements.
 from __future__ import annotations
 
 from mcp_sim.libraries.sql.database import SCHEMA, Result, Sql, first_word
-from mcp_sim.libraries.sql.errors import SqlError
-from mcp_sim.libraries.sql.tables import quoted, read_given_tables
+from mcp_sim.libraries.sql.tables import SqlError, quoted, read_given_tables
 from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity, Field
 

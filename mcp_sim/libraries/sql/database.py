@@ -15,9 +15,8 @@ from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
 from mcp_sim.libraries.sql.copies import LOG, Copy, Row, creates_table
-from mcp_sim.libraries.sql.errors import SqlError
 from mcp_sim.libraries.sql.sandbox import MAX_CHARACTERS, MAX_ROWS, Sandbox
-from mcp_sim.libraries.sql.tables import ROWID, from_sql, quoted, read_given_tables, result_value, to_sql
+from mcp_sim.libraries.sql.tables import ROWID, SqlError, from_sql, quoted, read_given_tables, result_value, to_sql
 from mcp_sim.libraries.store import Store
 from mcp_sim.types import Json, Key, Record, View
 from mcp_sim.types.json_schema.shapes import as_list, as_object, type_name

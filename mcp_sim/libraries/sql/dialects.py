@@ -13,8 +13,7 @@ from sqlglot.dialects.sqlite import SQLite
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError
 
 from mcp_sim.libraries.sql.database import VIEWS
-from mcp_sim.libraries.sql.errors import SqlError
-from mcp_sim.libraries.sql.tables import quoted
+from mcp_sim.libraries.sql.tables import SqlError, quoted
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)  # Its warnings are about what is refused or left out here.
 

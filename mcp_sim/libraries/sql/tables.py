@@ -7,9 +7,9 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import cast
+from typing import Literal, cast
 
-from mcp_sim.libraries.sql.errors import SqlError
+from mcp_sim.libraries.store import LibraryError
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
@@ -17,6 +17,19 @@ from mcp_sim.types.given_rows import rows_of, unwrap_rows
 from mcp_sim.types.json_schema.shapes import as_list, as_object, type_name
 from mcp_sim.types.json_values import decode_strict, encode
 from mcp_sim.types.lexicon.english import last_word, singular, snake
+
+
+class SqlError(LibraryError):
+    """A statement that fails. Its text is the message of the database.
+
+    `kind` is `constraint` for rows that a constraint forbids, `syntax` for what cannot be parsed, `forbidden` for what
+    this database does not do or a limit, and `invalid` for the rest.
+    """
+
+    def __init__(self, message: str, kind: Literal["constraint", "syntax", "forbidden", "invalid"] = "invalid") -> None:
+        super().__init__(message)
+        self.kind = kind
+
 
 _KEYS = ("id", "key", "uuid", "code", "slug", "number", "isbn", "sku", "symbol")
 """Last words of a first column that is the key."""

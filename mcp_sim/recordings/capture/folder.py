@@ -13,7 +13,7 @@ from tempfile import NamedTemporaryFile
 from typing import Protocol
 
 from mcp_sim import __version__
-from mcp_sim.spec.agent_instructions import instructions_in, instructions_in_tools
+from mcp_sim.spec.lint import instructions_in, instructions_in_tools
 from mcp_sim.spec.sessions import FORMAT, TOOLS
 from mcp_sim.spec.yaml12 import dotted
 from mcp_sim.types import Json, Record

@@ -17,7 +17,7 @@ from mcp_sim.recordings.learning.samples import Sample
 from mcp_sim.recordings.learning.skeletons import skeleton, skeletons
 from mcp_sim.recordings.learning.slots import Unexplained
 from mcp_sim.recordings.observed import TIME, is_wrapped
-from mcp_sim.spec.parts.results import ResultPart, template_of
+from mcp_sim.spec.parts.content import ResultPart, template_of
 from mcp_sim.types import Json, Record
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import NOWHERE, canonical, is_key, leaves

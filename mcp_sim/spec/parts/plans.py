@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from mcp_sim.spec.parts.content import Blocks
-from mcp_sim.spec.parts.results import Error, Result
+from mcp_sim.spec.parts.content import Blocks, Error, Result
 from mcp_sim.spec.parts.surface import Asks, NotifyPart
 from mcp_sim.types import Json, Record
 from mcp_sim.types.delays import LogNormal

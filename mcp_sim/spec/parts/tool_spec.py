@@ -6,9 +6,8 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from mcp_sim.spec.parts.content import Blocks, IconPart
+from mcp_sim.spec.parts.content import Blocks, Error, ErrorPart, IconPart
 from mcp_sim.spec.parts.plans import SimPart
-from mcp_sim.spec.parts.results import Error, ErrorPart
 from mcp_sim.spec.parts.surface import PromptPart, ResourcePart, StubPart
 from mcp_sim.types import Json
 from mcp_sim.types.errors import did_you_mean

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_sim.libraries.files.paths import is_within
+from mcp_sim.libraries.files.tree import is_within
 from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation
 from mcp_sim.libraries.shell.commands.listing import human
 from mcp_sim.libraries.shell.system import SYSTEM
