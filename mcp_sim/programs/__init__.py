@@ -27,21 +27,9 @@ from mcp_sim.programs.tables import Table
 from mcp_sim.programs.world import World
 
 __all__ = [
-    "Page",
-    "Refused",
-    "Result",
-    "Row",
-    "Rpc",
-    "Table",
-    "World",
-    "fail",
-    "initial",
-    "invalid_arguments",
-    "records",
-    "resource",
-    "tool",
-    "unknown_tool",
-]
+    "Page", "Refused", "Result", "Row", "Rpc", "Table", "World", "fail", "initial", "invalid_arguments", "records",
+    "resource", "tool", "unknown_tool",
+]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -30,32 +30,12 @@ from mcp_sim.spec import yaml12
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError
 
-__all__ = (
-    "argument_failure",
-    "byte_size",
-    "compact",
-    "front_matter",
-    "indented",
-    "javascript_length",
-    "javascript_type",
-    "markdown_table",
-    "money",
-    "new_uuid",
-    "pydantic_line",
-    "pydantic_refusal",
-    "pydantic_refused",
-    "shown",
-    "stamp",
-    "time_ago",
-    "tool_failure",
-    "unknown_tool_failure",
-    "with_front_matter",
-    "yaml_text",
-    "yaml_value",
-    "zod_problems",
-    "zod_refusal",
-    "zod_refused",
-)
+__all__ = [
+    "argument_failure", "byte_size", "compact", "front_matter", "indented", "javascript_length", "javascript_type",
+    "markdown_table", "money", "new_uuid", "pydantic_line", "pydantic_refusal", "pydantic_refused", "shown", "stamp",
+    "time_ago", "tool_failure", "unknown_tool_failure", "with_front_matter", "yaml_text", "yaml_value", "zod_problems",
+    "zod_refusal", "zod_refused",
+]  # fmt: skip
 
 # answers --------------------------------------------------------------------------------------------------------------
 

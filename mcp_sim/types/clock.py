@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from datetime import UTC, datetime, timedelta
-from typing import Literal, Protocol
+from typing import Literal, Self
 
 Mode = Literal["virtual", "real"]
 
@@ -19,94 +19,67 @@ _UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s|m|h|d)", re.ASCII)
 
 
-class Clock(Protocol):
+class Clock:
     """The time of a world. `elapsed` never decreases."""
 
     mode: Mode
-    start: datetime
-
-    def elapsed(self) -> timedelta:
-        """Return the world time since the world's start."""
-        ...
-
-    def advance(self, span: timedelta) -> None:
-        """Let world time pass. Only a virtual clock can be moved; a real one moves by itself."""
-        ...
-
-    def wait_seconds(self, span: timedelta) -> float:
-        """Return how many real seconds a client has to wait for `span` of world time."""
-        ...
-
-    def fork(self) -> Clock:
-        """Return a clock with the same time that moves on its own."""
-        ...
-
-    def restarted(self) -> Clock:
-        """Return a clock at the world's start."""
-        ...
-
-    def resumed(self, elapsed: timedelta, away: float) -> Clock:
-        """Return a clock that was saved at `elapsed`, `away` real seconds ago."""
-        ...
-
-
-class VirtualClock:
-    """A clock that moves only by `advance` and never sleeps."""
-
-    mode: Mode = "virtual"
 
     def __init__(self, start: datetime, elapsed: timedelta = timedelta(0)) -> None:
         self.start = start
         self._elapsed = elapsed
 
     def elapsed(self) -> timedelta:
+        """Return the world time since the world's start."""
         return self._elapsed
+
+    def advance(self, span: timedelta) -> None:
+        """Let world time pass. Only a virtual clock can be moved; a real one moves by itself."""
+
+    def wait_seconds(self, span: timedelta) -> float:
+        """Return how many real seconds a client has to wait for `span` of world time."""
+        return 0.0
+
+    def resumed(self, elapsed: timedelta, away: float) -> Self:
+        """Return a clock that was saved at `elapsed`, `away` real seconds ago."""
+        return type(self)(self.start, elapsed)
+
+    def fork(self) -> Self:
+        """Return a clock with the same time that moves on its own."""
+        return self.resumed(self.elapsed(), 0.0)
+
+    def restarted(self) -> Self:
+        """Return a clock at the world's start."""
+        return self.resumed(timedelta(0), 0.0)
+
+
+class VirtualClock(Clock):
+    """A clock that moves only by `advance` and never sleeps."""
+
+    mode = "virtual"
 
     def advance(self, span: timedelta) -> None:
         self._elapsed = min(self._elapsed + span, LONGEST)
 
-    def wait_seconds(self, span: timedelta) -> float:
-        return 0.0
 
-    def fork(self) -> VirtualClock:
-        return VirtualClock(self.start, self._elapsed)
-
-    def restarted(self) -> VirtualClock:
-        return VirtualClock(self.start)
-
-    def resumed(self, elapsed: timedelta, away: float) -> VirtualClock:
-        return VirtualClock(self.start, elapsed)
-
-
-class RealClock:
+class RealClock(Clock):
     """A clock that moves `speed` times as fast as real time."""
 
-    mode: Mode = "real"
+    mode = "real"
 
     def __init__(self, start: datetime, speed: float = 1.0, elapsed: timedelta = timedelta(0)) -> None:
-        self.start = start
+        super().__init__(start, elapsed)
         self.speed = speed
-        self._before = elapsed
         self._opened = time.monotonic()
 
     def elapsed(self) -> timedelta:
         seconds = (time.monotonic() - self._opened) * self.speed
-        return min(self._before + timedelta(seconds=min(seconds, LONGEST.total_seconds())), LONGEST)
-
-    def advance(self, span: timedelta) -> None:
-        return
+        return min(self._elapsed + timedelta(seconds=min(seconds, LONGEST.total_seconds())), LONGEST)
 
     def wait_seconds(self, span: timedelta) -> float:
         return span.total_seconds() / self.speed
 
-    def fork(self) -> RealClock:
-        return RealClock(self.start, self.speed, self.elapsed())
-
-    def restarted(self) -> RealClock:
-        return RealClock(self.start, self.speed)
-
-    def resumed(self, elapsed: timedelta, away: float) -> RealClock:
-        return RealClock(self.start, self.speed, elapsed + timedelta(seconds=max(0.0, away) * self.speed))
+    def resumed(self, elapsed: timedelta, away: float) -> Self:
+        return type(self)(self.start, self.speed, elapsed + timedelta(seconds=max(0.0, away) * self.speed))
 
 
 def stopwatch() -> float:

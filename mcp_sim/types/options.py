@@ -133,18 +133,16 @@ def _checked(value: Any) -> Any:
     return value
 
 
+def _text(comment: str, pattern: str, *examples: str) -> WithJsonSchema:
+    """Return the JSON Schema of an option that is written as a text."""
+    return WithJsonSchema({"$comment": comment, "type": "string", "pattern": pattern, "examples": [*examples]})
+
+
 Duration = Annotated[
     timedelta,
     BeforeValidator(_duration),
     PlainSerializer(duration_text, return_type=str),
-    WithJsonSchema(
-        {
-            "$comment": "duration",
-            "type": "string",
-            "pattern": r"^\d+(\.\d+)?(us|ms|s|m|h|d)$",
-            "examples": ["250ms", "30s", "5m", "2h", "1d"],
-        }
-    ),
+    _text("duration", r"^\d+(\.\d+)?(us|ms|s|m|h|d)$", "250ms", "30s", "5m", "2h", "1d"),
 ]
 """A span of world time, written `250ms`, `30s`, `5m`, `2h` or `1d`."""
 
@@ -155,14 +153,7 @@ SpanText = Annotated[
     Span,
     BeforeValidator(span),
     PlainSerializer(span_text, return_type=str),
-    WithJsonSchema(
-        {
-            "$comment": "duration or calls",
-            "type": "string",
-            "pattern": r"^\d+( calls?|(\.\d+)?(us|ms|s|m|h|d))$",
-            "examples": ["30s", "5 calls"],
-        }
-    ),
+    _text("duration or calls", r"^\d+( calls?|(\.\d+)?(us|ms|s|m|h|d))$", "30s", "5 calls"),
 ]
 """A span of world time or of calls, written `30s` or `5 calls`."""
 
@@ -173,13 +164,12 @@ Point = Annotated[
     Span | datetime,
     PlainValidator(point),
     PlainSerializer(point_text, return_type=str),
-    WithJsonSchema(
-        {
-            "$comment": "duration, calls or time",
-            "type": "string",
-            "pattern": r"^\d+( calls?|(\.\d+)?(us|ms|s|m|h|d)|-\d\d-\d\d[Tt].*)$",
-            "examples": ["30s", "5 calls", "2029-03-01T09:00:00Z"],
-        }
+    _text(
+        "duration, calls or time",
+        r"^\d+( calls?|(\.\d+)?(us|ms|s|m|h|d)|-\d\d-\d\d[Tt].*)$",
+        "30s",
+        "5 calls",
+        "2029-03-01T09:00:00Z",
     ),
 ]
 """A point in the life of a world: a duration since its start, a number of calls, or a time."""

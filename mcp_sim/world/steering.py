@@ -6,16 +6,16 @@ Each act is recorded in the ledger, with who did it. The caller holds the lock o
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
-from mcp_sim.types import Change, Due, PastCall, PastVersion, Record, Step, Turn
+from mcp_sim.types import Change, Due, PastCall, PastVersion, Record, Step
 from mcp_sim.types.calls import Memories
-from mcp_sim.types.clock import LONGEST, Clock
+from mcp_sim.types.clock import LONGEST
 from mcp_sim.types.doubts import settle_changes
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import well_formed
@@ -23,8 +23,6 @@ from mcp_sim.world.catalogue import LISTED, announced
 from mcp_sim.world.commits import (
     ACTED_UNTIL,
     Faults,
-    Origin,
-    Unsaved,
     Version,
     changes_of_act,
     is_due,
@@ -34,7 +32,8 @@ from mcp_sim.world.commits import (
 from mcp_sim.world.deferred_commits import fitting
 
 if TYPE_CHECKING:
-    from mcp_sim.types.scenario import PerturbationEntry, Scenario
+    from mcp_sim.types.scenario import PerturbationEntry
+    from mcp_sim.world.world import World
 
 OPERATOR = "operator"
 """The actor of an act whose actor is not named."""
@@ -47,32 +46,10 @@ MOST_VERSIONS = 256
 replaced lives as long as they do."""
 
 
-class Steered(Protocol):
-    """What is changed of a world. `World` imports this module, so that this module cannot name it."""
-
-    name: str
-    clock: Clock
-    origin: Origin
-    version: Version
-    past_versions: deque[PastVersion]
-    unsaved: Unsaved | None
-
-    @property
-    def now(self) -> datetime: ...
-    @property
-    def scenario(self) -> Scenario: ...
-    def beginning(self) -> Turn: ...
-    def refit(self, steered: Record) -> Faults: ...
-    def commit_due(self, due: Due, absorbed: tuple[Change, ...] = ()) -> None: ...
-    def record(
-        self, step: Step, version: Version, measured: Mapping[str, Any], past: PastCall | None = None
-    ) -> None: ...
-
-
 # faults ---------------------------------------------------------------------------------------------------------------
 
 
-def inject(world: Steered, entry: Record, actor: str) -> str:
+def inject(world: World, entry: Record, actor: str) -> str:
     """Add a fault, written as in a document, and return its id."""
     if len(world.version.faults.injected) >= MOST_INJECTED:
         raise UsageError(f"{MOST_INJECTED} faults were added to the world {world.name}, which is the most; reset it")
@@ -82,13 +59,13 @@ def inject(world: Steered, entry: Record, actor: str) -> str:
     return added["id"]
 
 
-def switch(world: Steered, fault: str, actor: str, *, on: bool) -> None:
+def switch(world: World, fault: str, actor: str, *, on: bool) -> None:
     """Enable or disable a fault. Its counters continue where they were."""
     steered: Record = {"enable" if on else "disable": fault}
     _change_faults(world, steered, world.refit(steered), actor)
 
 
-def _change_faults(world: Steered, steered: Record, faults: Faults, actor: str) -> None:
+def _change_faults(world: World, steered: Record, faults: Faults, actor: str) -> None:
     settle(world)
     # A fault that is added after an hour must not act for the hour before it.
     if any(entry not in world.version.faults.timed for entry in faults.timed):
@@ -98,7 +75,7 @@ def _change_faults(world: Steered, steered: Record, faults: Faults, actor: str) 
     _happened(world, actor, steered, with_faults(world, world.version, faults))
 
 
-def _keep_announced(world: Steered) -> None:
+def _keep_announced(world: World) -> None:
     """Note which list of tools clients know, so that the next call notifies them if faults change it."""
     memories = world.version.memories
     if ("", LISTED) not in memories:
@@ -107,13 +84,13 @@ def _keep_announced(world: Steered) -> None:
         _note_memory(world, ("", LISTED))
 
 
-def _note_memory(world: Steered, name: tuple[str, str]) -> None:
+def _note_memory(world: World, name: tuple[str, str]) -> None:
     """Note a memory that a store has to save."""
     if world.unsaved is not None:
         world.unsaved.memories.add(name)
 
 
-def with_faults(world: Steered, version: Version, faults: Faults) -> Version:
+def with_faults(world: World, version: Version, faults: Faults) -> Version:
     """Return the version with other faults. The counters of those that were added begin at 0."""
     if faults is version.faults:
         return version
@@ -129,12 +106,12 @@ def versions_kept(faults: Faults) -> int:
     return MOST_VERSIONS if faults.scenario.reads_past_versions else 0
 
 
-def _happened(world: Steered, actor: str, steered: Record, version: Version) -> None:
+def _happened(world: World, actor: str, steered: Record, version: Version) -> None:
     step = Step(world.version.n + 1, "event", world.now, actor=actor, steered=steered)
     world.record(step, version, {}, PastCall(version.index, "", {}, ok=True, at=step.at, changes=()))
 
 
-def note(world: Steered, events: Sequence[Record], actor: str) -> None:
+def note(world: World, events: Sequence[Record], actor: str) -> None:
     """Record what happened beside the calls, such as a token that was refused. It changes nothing."""
     settle(world)
     for event in events:
@@ -144,7 +121,7 @@ def note(world: Steered, events: Sequence[Record], actor: str) -> None:
 # time -----------------------------------------------------------------------------------------------------------------
 
 
-def advance(world: Steered, span: timedelta, actor: str) -> None:
+def advance(world: World, span: timedelta, actor: str) -> None:
     """Let world time pass, and commit what has become due."""
     if world.clock.mode == "real":
         raise UsageError("the clock of this world is real and moves by itself; virtual clocks can be advanced")
@@ -156,7 +133,7 @@ def advance(world: Steered, span: timedelta, actor: str) -> None:
     settle(world)
 
 
-def settle(world: Steered) -> None:
+def settle(world: World) -> None:
     """Commit what has become due."""
     now, index = world.now, world.version.index + 1
     due, state = world.version.state.split_agenda(lambda entry: is_due(entry, now, index))
@@ -169,13 +146,13 @@ def settle(world: Steered) -> None:
         commit(at)
 
 
-def _late(world: Steered, entry: Due, at: datetime) -> None:
+def _late(world: World, entry: Due, at: datetime) -> None:
     """Commit an entry of the agenda, if it still fits."""
     changes = fitting(world.version.state, entry.changes, world.scenario.domain)
     world.commit_due(replace(entry, at=at, changes=changes))
 
 
-def _acts(world: Steered, now: datetime) -> Iterator[tuple[datetime, partial[None]]]:
+def _acts(world: World, now: datetime) -> Iterator[tuple[datetime, partial[None]]]:
     """Yield the acts of scheduled perturbations since the last call, with their times."""
     since, world.version = mark_acted(world.version, world.clock.start, now)
     _note_memory(world, ACTED_UNTIL)
@@ -183,7 +160,7 @@ def _acts(world: Steered, now: datetime) -> Iterator[tuple[datetime, partial[Non
         yield at, partial(_act, world, entry, number)
 
 
-def _act(world: Steered, entry: PerturbationEntry, number: int, at: datetime) -> None:
+def _act(world: World, entry: PerturbationEntry, number: int, at: datetime) -> None:
     due = changes_of_act(world.origin, world.version, entry, number, at)
     if due is not None:
         world.commit_due(due)
@@ -192,7 +169,7 @@ def _act(world: Steered, entry: PerturbationEntry, number: int, at: datetime) ->
 # records --------------------------------------------------------------------------------------------------------------
 
 
-def change(world: Steered, changes: Sequence[Change], actor: str) -> None:
+def change(world: World, changes: Sequence[Change], actor: str) -> None:
     """Write records as another actor. Raises `StaleChange` if one is not at the version that was expected."""
     settle(world)
     memories = Memories(world.version.memories)
@@ -201,7 +178,7 @@ def change(world: Steered, changes: Sequence[Change], actor: str) -> None:
 
 
 def call_by(
-    world: Steered, changes: Sequence[Change], actor: str, absorbed: Sequence[Change], memories: Memories
+    world: World, changes: Sequence[Change], actor: str, absorbed: Sequence[Change], memories: Memories
 ) -> None:
     """Write what a call of another actor changed, the records that it showed for the first time, and what it left."""
     if changes or absorbed:

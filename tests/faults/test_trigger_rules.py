@@ -13,7 +13,8 @@ from mcp_sim import Simulator
 from mcp_sim.simulator.compile import load
 from mcp_sim.types.clock import duration
 from mcp_sim.types.kinds import perturbations, triggers
-from mcp_sim.types.scenario import Fires, PerturbationEntry, Scenario, Span, When
+from mcp_sim.types.options import Span
+from mcp_sim.types.scenario import Fires, PerturbationEntry, Scenario, When
 
 SPRING = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": "con_00001"}
 ADA = {"contact_id": "con_00001"}

@@ -13,8 +13,8 @@ from support.pets import HEAD, PETS, ProblemsIn, Write
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.parts.plans import EnvelopePart, FilterPart, PagingPart, SimPart
 from mcp_sim.types.errors import UsageError
+from mcp_sim.types.options import Span
 from mcp_sim.types.plans import Envelope, Filter, Paging, Plan
-from mcp_sim.types.scenario import Span
 
 
 def test_a_shipped_scenario_is_loaded_by_its_stem() -> None:

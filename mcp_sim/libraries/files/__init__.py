@@ -29,26 +29,10 @@ from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity
 
 __all__ = [
-    "AlreadyExists",
-    "Entry",
-    "FileError",
-    "Files",
-    "IntoItself",
-    "IsADirectory",
-    "NotADirectory",
-    "NotEmpty",
-    "NotFound",
-    "TooManyLinks",
-    "allowed_directories",
-    "below",
-    "entities",
-    "is_within",
-    "join",
-    "library",
-    "name_of",
-    "normalize",
-    "parent",
-]
+    "AlreadyExists", "Entry", "FileError", "Files", "IntoItself", "IsADirectory", "NotADirectory", "NotEmpty",
+    "NotFound", "TooManyLinks", "allowed_directories", "below", "entities", "is_within", "join", "library", "name_of",
+    "normalize", "parent",
+]  # fmt: skip
 
 library = Files
 

@@ -31,32 +31,10 @@ from mcp_sim.types import Json
 from mcp_sim.types.domain import Entity
 
 __all__ = [
-    "BadName",
-    "CheckedOut",
-    "Commit",
-    "Conflict",
-    "Difference",
-    "Git",
-    "GitError",
-    "NameTaken",
-    "NotARepository",
-    "NotMerged",
-    "NothingToDo",
-    "Overwritten",
-    "Repository",
-    "Snapshot",
-    "Status",
-    "UnknownName",
-    "UnknownPath",
-    "UnknownRevision",
-    "Unmerged",
-    "count_lines",
-    "difference",
-    "entities",
-    "kind_of",
-    "library",
-    "render_patch",
-]
+    "BadName", "CheckedOut", "Commit", "Conflict", "Difference", "Git", "GitError", "NameTaken", "NotARepository",
+    "NotMerged", "NothingToDo", "Overwritten", "Repository", "Snapshot", "Status", "UnknownName", "UnknownPath",
+    "UnknownRevision", "Unmerged", "count_lines", "difference", "entities", "kind_of", "library", "render_patch",
+]  # fmt: skip
 
 library = Git
 
