@@ -1,20 +1,22 @@
-"""The backend of tools that a program answers, and the answers of its hooks."""
+"""The backend of tools that a program answers, and the answers of its hooks and resources."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
+from mcp_sim.generate.invention import inventor
 from mcp_sim.libraries import LibraryError
 from mcp_sim.programs.loading import failed_at, load_functions, reason
 from mcp_sim.programs.results import Contents, Refused, Rpc, contents_of, observation_of, plain
-from mcp_sim.programs.watchdog import Overrun, watched
+from mcp_sim.programs.watchdog import Overrun, in_thread, watched
 from mcp_sim.programs.world import World
 from mcp_sim.spec.sources import is_shipped
-from mcp_sim.types import Change, Json, Record, Tool, Transition, Turn
+from mcp_sim.types import Call, Change, Json, Record, Tool, Transition, Turn
 from mcp_sim.types.calls import NESTED
 from mcp_sim.types.domain import Domain
-from mcp_sim.types.errors import Crash
+from mcp_sim.types.errors import BadArguments, Crash, McpSimError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, types_of
@@ -23,6 +25,7 @@ from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM, ProgramFunction, parameter_name
 from mcp_sim.types.programs import Program as Declared
 from mcp_sim.world.consistency import program_findings
+from mcp_sim.world.world import World as LiveWorld
 
 T = TypeVar("T")
 
@@ -197,3 +200,30 @@ def _with_ints(value: Json, schema: Record) -> Json:
             for at, inner in enumerate(as_list(value))
         ]
     return value
+
+
+_METHOD = "resources/read"
+
+
+async def read_resource(
+    world: LiveWorld, server: str, function: ProgramFunction, uri: str, values: Mapping[str, str], caller: str = ""
+) -> Contents:
+    """Return what a function of the program of a server shows at a URI, None if there is no such resource.
+
+    `values` are the variables of the URI. Neither state nor time of the world change. The function runs in a thread.
+    Raises `Crash`, which the world records.
+    """
+    domain, call = world.scenario.domain, Call(_METHOD, {"uri": uri}, caller=caller)
+    program = next(answering for answering in domain.programs if answering.server == server)
+    tool = Tool(_METHOD, server, {"name": _METHOD, "inputSchema": {"type": "object"}})
+    try:
+        turn = world.turn(call, tool)
+    except BadArguments:
+        return None  # halves of characters
+    try:
+        show = partial(resource_contents, function, program, domain, turn, inventor(domain), values)
+        return await in_thread(_METHOD, show)
+    except McpSimError as error:
+        crash = error if isinstance(error, Crash) else Crash(_METHOD, str(error))
+        world.crash(call, crash, {})
+        raise crash from error

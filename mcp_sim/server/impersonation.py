@@ -412,7 +412,7 @@ class Impersonation(Server[Any]):
         """Return the current contents of a resource. Raises `Crash` if the program fails."""
 
         async def run(function: ProgramFunction, values: Mapping[str, str]) -> Record | RpcError | None:
-            from mcp_sim.programs.resources import read_resource  # noqa: PLC0415 (only programs need it)
+            from mcp_sim.programs.backend import read_resource  # noqa: PLC0415 (only programs need it)
 
             return await read_resource(world, self._name, function, uri, values, caller)
 

@@ -27,7 +27,6 @@ from mcp_sim.types.clock import Clock, Mode, RealClock, VirtualClock, stopwatch
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import BadArguments, Crash, DocumentError, InputRequired, UsageError
 from mcp_sim.types.kinds import Sink, Tables
-from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world import steering
 from mcp_sim.world.catalogue import LISTED, added_answer, announce_list_changes
@@ -474,10 +473,6 @@ class Simulator:
         from mcp_sim.programs.initial_records import with_initial_records  # noqa: PLC0415 (only programs need it)
 
         return with_initial_records(tables, self.scenario.domain, seed)
-
-    def _variants(self) -> list[Plan]:
-        """Return the plans of all tools; of a tool with choices, the plan of each."""
-        return self.scenario.domain.variants
 
     def _first_version(self, seed: int, faults: FaultSet) -> Version:
         """Return the version that worlds of this seed and with these faults begin with."""

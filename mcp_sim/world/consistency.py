@@ -18,14 +18,13 @@ from itertools import chain
 from typing import Any, Protocol, TypeAlias, cast
 
 from mcp_sim.types import Change, Json, Key, Record, ToolResult, Transition, Turn
-from mcp_sim.types.argument_descriptions import unwrap_call, unwrap_tool
+from mcp_sim.types.argument_descriptions import mode_reader, unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.plans import Envelope, Plan
 from mcp_sim.types.programs import PROGRAM
 from mcp_sim.types.result_templates import respelled
-from mcp_sim.types.switches import mode_reader
 from mcp_sim.types.time_formats import parse_time
 from mcp_sim.world.written_checks import (
     RecordsAfter,

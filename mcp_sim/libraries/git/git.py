@@ -70,21 +70,17 @@ class Git:
         return repository
 
 
-def _repositories_in(state: Json, root: str) -> Iterator[tuple[str, Record]]:
+def _repositories_in(value: Json, root: str, depth: int = _DEPTH) -> Iterator[tuple[str, Record]]:
     """Yield the path and the parts of each repository in a state. `root` is that of one without a path."""
-    yield from _found(state, root, _DEPTH)
-
-
-def _found(value: Json, root: str, depth: int) -> Iterator[tuple[str, Record]]:
     parts = _parts(value)
     if "commits" in parts or ("branches" in parts and len(parts) > 1) or any(mark in parts for mark in _MARKS):
         place = parts.get("root")
         yield normalize(place if isinstance(place, str) else root), parts
         return
     for name, inner in as_object(value).items() if depth else ():
-        yield from _found(inner, name if name.startswith("/") else root, depth - 1)
+        yield from _repositories_in(inner, name if name.startswith("/") else root, depth - 1)
     for inner in as_list(value) if depth else ():
-        yield from _found(inner, root, depth - 1)
+        yield from _repositories_in(inner, root, depth - 1)
 
 
 def _parts(value: Json, group: str = "") -> Record:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from mcp_sim.libraries.files import Files, normalize, parent
 from mcp_sim.libraries.files.tree import DIRECTORY, FILE
 from mcp_sim.libraries.git import Git
+from mcp_sim.libraries.shell.commands.invocation import SYSTEM
 from mcp_sim.libraries.shell.commands.suites import PYTEST, collected
-from mcp_sim.libraries.shell.system import SYSTEM
 from mcp_sim.libraries.store import LibraryError, Store
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import did_you_mean, nearest

@@ -17,10 +17,10 @@ from typing import Any
 from mcp_sim.libraries.files import Files, normalize
 from mcp_sim.libraries.shell.commands import COMMANDS, suites
 from mcp_sim.libraries.shell.commands.clock import in_world_time
+from mcp_sim.libraries.shell.commands.invocation import SYSTEM
 from mcp_sim.libraries.shell.given import load_given
 from mcp_sim.libraries.shell.machine import SECONDS, Machine
 from mcp_sim.libraries.shell.reading import written_paths
-from mcp_sim.libraries.shell.system import SYSTEM
 from mcp_sim.libraries.store import LibraryError, Store
 from mcp_sim.types import Json, Record
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from mcp_sim.types import Record
+from mcp_sim.types.argument_descriptions import find_switch
 from mcp_sim.types.json_schema.shapes import items, main_type, properties
 from mcp_sim.types.lexicon.english import last_word, singular, snake
 from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import Paging
-from mcp_sim.types.switches import find_switch
 
 LIMITS, OFFSETS = terms("arguments.limit"), terms("arguments.offset")
 PAGES, CURSORS = terms("arguments.page"), terms("arguments.cursor")

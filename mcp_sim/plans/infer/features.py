@@ -24,7 +24,6 @@ from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts
 from mcp_sim.plans.infer.verb_evidence import read_verb
 from mcp_sim.plans.infer.verbs import COUNT, change_of_members, undone_verbs
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.types.described_forms import shown_form
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
@@ -32,7 +31,7 @@ from mcp_sim.types.json_schema.shapes import at, is_open, items, main_type, prop
 from mcp_sim.types.lexicon.english import is_id, last_word, participle, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.plans import Envelope, How, Verb
-from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, text_place
+from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, shown_form, text_place
 from mcp_sim.types.scenario import Example
 
 _SETTERS, _REPEATABLE, _COPYING = terms("verbs.setting"), terms("verbs.repeatable"), terms("verbs.copying")

@@ -10,12 +10,12 @@ from mcp_sim.plans.infer.arguments import OPTIONS
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.fields import KnownFields
 from mcp_sim.types import Json, Record
-from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Field
 from mcp_sim.types.json_schema.shapes import at, constants, items, main_type, required
 from mcp_sim.types.lexicon.english import last_word, noun_of_id, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import by_word, groups, ordered, table, terms
 from mcp_sim.types.plans import Basis, Filter, Operator
+from mcp_sim.types.result_schemas import choices_of
 
 _PERIODS = cast("Mapping[str, Operator]", table("arguments.period"))
 _BOUND_PREFIXES = cast("Mapping[str, Operator]", by_word("arguments.bound_prefix"))

@@ -10,13 +10,13 @@ from typing import Any
 from mcp_sim.plans.infer.names import Words, last_segment, parse_name
 from mcp_sim.plans.infer.verbs import TRANSITIONS
 from mcp_sim.types import Json, Record, Tool
-from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties, required
 from mcp_sim.types.lexicon.english import participle, plural, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_schemas import choices_of
 
 _CHOOSERS, _TOOL_WORDS = terms("arguments.chooser"), terms("phrases.tool_words")
 _READ_ARGUMENTS = terms(

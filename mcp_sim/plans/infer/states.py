@@ -20,7 +20,6 @@ from mcp_sim.plans.infer.verbs import (
     undone_verbs,
 )
 from mcp_sim.types import Json, Record
-from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import (
     as_object,
@@ -36,6 +35,7 @@ from mcp_sim.types.json_values import is_key
 from mcp_sim.types.lexicon.english import participle, snake, words
 from mcp_sim.types.lexicon.terms import groups, ordered, table, terms
 from mcp_sim.types.plans import How, Plan
+from mcp_sim.types.result_schemas import choices_of
 
 _STATES, _INITIAL, _PREVIOUS = terms("fields.state"), ordered("states.initial"), table("states.previous")
 _STATES_AFTER, _OPPOSITES = groups("states.after"), table("verbs.opposites")

@@ -31,6 +31,7 @@ from mcp_sim.plans.records.stock import stock_mover
 from mcp_sim.plans.records.updates import RecordUpdate
 from mcp_sim.plans.refusal import conflict
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
+from mcp_sim.types.argument_descriptions import mode_reader
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
@@ -52,7 +53,6 @@ from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import last_word, singular, snake
 from mcp_sim.types.lexicon.terms import ordered
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.switches import mode_reader
 from mcp_sim.types.views import find_key
 
 _REST = ordered("fields.rest")

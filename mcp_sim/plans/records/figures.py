@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from mcp_sim.types import Json, Record
-from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.json_values import is_number
 from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.result_schemas import choices_of
 
 Figure: TypeAlias = Callable[[Sequence[Record]], Json]
 """Computes a number from the records of an entity."""

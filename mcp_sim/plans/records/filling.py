@@ -20,7 +20,6 @@ from mcp_sim.plans.records.sentences import DONE, found_writer, sentence_writer
 from mcp_sim.plans.refusal import label, value_text
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.shapes import (
@@ -38,6 +37,7 @@ from mcp_sim.types.json_schema.shapes import (
 from mcp_sim.types.lexicon.english import last_word, plural, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Envelope, Plan
+from mcp_sim.types.result_schemas import choices_of
 
 _MANY = frozenset({"list", "search"})
 _EARLIER = re.compile(r"(?:previous|prior|former|old|from)_(.+)")

@@ -22,7 +22,6 @@ from mcp_sim.plans.rendering.described_results import returns_key
 from mcp_sim.plans.rendering.templates import Scope, template_renderer
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.described_forms import shown_result
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.shapes import (
     as_list,
@@ -36,7 +35,7 @@ from mcp_sim.types.json_schema.shapes import (
 )
 from mcp_sim.types.lexicon.english import last_word, snake
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, text_place
+from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, shown_result, text_place
 
 
 def result_renderer(tool: Tool, plan: Plan, domain: Domain) -> Render:

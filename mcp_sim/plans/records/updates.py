@@ -28,6 +28,7 @@ from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.records.removal import referring, renamed
 from mcp_sim.plans.refusal import choices_text, conflict, quoted
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn
+from mcp_sim.types.argument_descriptions import mode_reader
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
@@ -38,7 +39,6 @@ from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import participle, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import How, Plan
-from mcp_sim.types.switches import mode_reader
 
 _NAMING = ("id", "key", "name", "title")
 _STOCK, _HELD = terms("fields.stock"), terms("fields.held")

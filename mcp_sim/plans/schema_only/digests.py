@@ -17,12 +17,12 @@ from mcp_sim.plans.records.figures import NUMBERS, Figure, find_figure, number_i
 from mcp_sim.plans.records.filters import filter_argument, test_maker
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.described_forms import choices_of
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
 from mcp_sim.types.json_values import is_number
 from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.result_schemas import choices_of
 
 Digest: TypeAlias = Callable[[Turn], Record]
 

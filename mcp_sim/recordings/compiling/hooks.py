@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from mcp_sim.programs.resources import read_resource
+from mcp_sim.programs.backend import read_resource
 from mcp_sim.recordings.compiling.probes import MOST_CRASHES, Probe, short
 from mcp_sim.recordings.observed import observe
 from mcp_sim.recordings.responders import answer_of

@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Protocol, TypeAlias
 
 from mcp_sim.types import Json, Key, Record, Tool, Transition, Turn
-from mcp_sim.types.argument_descriptions import merge_alternatives, unwrap_call, unwrap_tool
+from mcp_sim.types.argument_descriptions import confirmation, merge_alternatives, unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import VendorErrors, with_arguments
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.switches import confirmation
 
 _DONE = {"create": "created", "update": "changed", "delete": "deleted"}
 

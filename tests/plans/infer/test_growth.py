@@ -14,7 +14,7 @@ from support.work import MOST_GROWTH, counted
 from mcp_sim.plans.infer.given_state import read_given_state
 from mcp_sim.plans.infer.state_tables import Nouns
 from mcp_sim.types.argument_descriptions import parse_argument_lines
-from mcp_sim.types.described_forms import choices_of
+from mcp_sim.types.result_schemas import choices_of
 
 Json = Any
 TEXT = {"type": "string"}

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from mcp_sim.libraries.shell.commands import (
     archives,
-    chance,
     clock,
     copying,
     differences,
@@ -14,10 +13,8 @@ from mcp_sim.libraries.shell.commands import (
     git,
     listing,
     looking,
-    metadata,
     sequences,
     services,
-    sums,
     system,
     testing,
 )
@@ -26,8 +23,7 @@ from mcp_sim.libraries.shell.commands.invocation import Body
 __all__ = ["COMMANDS", "Body"]
 
 _MODULES = (
-    archives, chance, clock, copying, differences, dumps, git, listing, looking, metadata, sequences, services, sums,
-    system, testing,
+    archives, clock, copying, differences, dumps, git, listing, looking, sequences, services, system, testing,
 )  # fmt: skip
 COMMANDS: Mapping[str, Body] = {name: body for module in _MODULES for name, body in module.BODIES.items()}
 """By name. They come before those of the interpreter."""

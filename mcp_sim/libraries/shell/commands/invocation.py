@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,15 +11,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from getopt import GetoptError, gnu_getopt
+from pkgutil import get_data
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp_sim.libraries.store import Store
+from mcp_sim.types import Json
 
 if TYPE_CHECKING:
     from bashkit import BuiltinContext, BuiltinResult, CommandContext
 
     from mcp_sim.libraries.shell.machine import Machine
+
+
+SYSTEM: Mapping[str, Json] = json.loads(get_data("mcp_sim.libraries.shell", "system.json") or b"")
+
 
 LINKS = 40  # as many as Linux follows
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, is_number
-from mcp_sim.libraries.shell.system import SYSTEM
+from mcp_sim.libraries.shell.commands.invocation import SYSTEM, Body, Failed, Invocation, is_number
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_object
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mcp_sim.libraries.files.tree import is_within
-from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation
+from mcp_sim.libraries.shell.commands.invocation import SYSTEM, Body, Failed, Invocation
 from mcp_sim.libraries.shell.commands.listing import human
-from mcp_sim.libraries.shell.system import SYSTEM
 from mcp_sim.types import Record
 
 _MEMORY = (3928, 612, 2804, 1, 756, 3304)  # MiB: total, used, free, shared, cache, available
