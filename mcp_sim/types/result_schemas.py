@@ -186,7 +186,7 @@ def result_schema(tool: Tool) -> Record:
 def _successful_form(schema: Record) -> Record:
     """Return the first form of a union of objects that is not an error.
 
-    Kinds of one record, which a property with constants tells apart, stay together: a call decides on the kind. Of an
+    Kinds of one record, which differ in a property with constants, stay together: a call decides on the kind. Of an
     object or a list beside a text (`dict | str`), the text says what went wrong.
     """
     forms = _forms_of(schema)

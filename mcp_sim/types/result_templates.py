@@ -30,7 +30,7 @@ SLOT = re.compile(
 OPTIONAL = re.compile(r"\{\?(.*?)\?\}", re.DOTALL)
 """A part of a text that is left out unless all its slots have a value."""
 ROWS = "{rows}"
-"""The only key of an object that stands for a list of rows."""
+"""The only key of an object that is replaced by a list of rows."""
 _SEPARATORS = re.compile(r"[^\w.]+|_")
 SPELLINGS: Mapping[str, Callable[[str], str]] = {
     "upper": str.upper,

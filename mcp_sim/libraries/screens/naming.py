@@ -200,7 +200,7 @@ class Naming:
         return self._inner_text(element, _Within(is_label=True, visited={element}))
 
     def _text_of(self, element: Element, within: _Within) -> str:
-        """Return the text that stands for an element in a name."""
+        """Return the text of an element within a name."""
         if element in within.visited or (not within.shows_hidden and self._is_silent(element)):
             return ""
         if element.tag in self.unread and within.target == "descendant":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import filterfalse
 from pkgutil import get_data
 from threading import Lock
@@ -51,13 +51,15 @@ VIEWS: Mapping[str, str] = dict(re.findall(r"-- (\S+)\n([^;]+);", _VIEWS))
 
 
 @dataclass(slots=True)
-class StatementResult:
-    """The result of a statement: its columns and rows, if it has some, and the number of changes."""
+class Result:
+    """The result of the last of some statements; `affected` counts the rows that all of them have changed."""
 
     columns: Sequence[str] = ()
+    """Empty for statements that return no rows."""
     rows: Sequence[Record] = ()
     affected: int = 0
-    last: int | None = None
+    last_id: int | None = None
+    """The number of the last inserted row."""
 
 
 def _as_text(data: bytes) -> str:
@@ -91,7 +93,7 @@ class Database:
 
     def run(
         self, store: Store, statements: Sequence[str], parameters: Json = None, *, enforces_keys: bool = False
-    ) -> list[StatementResult]:
+    ) -> list[Result]:
         """Run statements, all or none of them, and write the records that they change together.
 
         Raises `SqlError`. `enforces_keys`: whether foreign keys are enforced, as SQLite does only if it is asked to.
@@ -103,15 +105,13 @@ class Database:
             self._update(store.view, tables, statements)
             return self._run(store, statements, parameters, enforces_keys)
 
-    def _run(
-        self, store: Store, statements: Sequence[str], parameters: Json, enforces_keys: bool
-    ) -> list[StatementResult]:
+    def _run(self, store: Store, statements: Sequence[str], parameters: Json, enforces_keys: bool) -> list[Result]:
         view = store.view
         self._connection.execute(f"PRAGMA foreign_keys = {'ON' if enforces_keys else 'OFF'}")
         self._connection.execute("BEGIN")
         try:
             self._connection.execute(f"DELETE FROM {quoted(LOG)}")  # noqa: S608 (quoted)
-            results: list[StatementResult] = []
+            results: list[Result] = []
             for statement in statements:
                 self._sandbox.enter(store.now, store.draws)
                 results.append(self._run_one(statement, _bound(parameters)))
@@ -169,7 +169,7 @@ class Database:
                 self._copies[name] = self._open(name, statement)
         self._made = tables
 
-    def _run_one(self, statement: str, parameters: Any) -> StatementResult:
+    def _run_one(self, statement: str, parameters: Any) -> Result:
         before = self._connection.total_changes
         try:
             cursor = self._connection.execute(_WITHOUT.sub("", statement), parameters)
@@ -183,7 +183,7 @@ class Database:
         is_written = self._connection.total_changes != before
         affected = self._connection.execute("SELECT changes()").fetchone()[0] if is_written else 0
         last = cursor.lastrowid if _INSERTS.match(statement) else None
-        return StatementResult(columns, rows, affected, last)
+        return Result(columns, rows, affected, last)
 
     def _error(self, error: Exception) -> SqlError:
         """Return SQLite's error, or why the sandbox stopped the statement."""
@@ -276,18 +276,6 @@ _ENFORCING = frozenset({"postgres", "mysql", "duckdb", "tsql", "oracle"})
 _COMMENTS = re.compile(r"^(\s|--[^\n]*(\n|$)|/\*.*?\*/|\()*", re.DOTALL)
 
 
-@dataclass(slots=True)
-class Result:
-    """The result of the last of some statements; `affected` counts the rows that all of them have changed."""
-
-    columns: Sequence[str]
-    """Empty for statements that return no rows."""
-    rows: Sequence[Record]
-    affected: int
-    last_id: int | None
-    """The number of the last inserted row."""
-
-
 class Sql:
     """A database. Its tables are tables of the world under the same names; `sql_table` has their statements.
 
@@ -334,8 +322,7 @@ class Sql:
             known = self._created()
             texts = [translated for text in texts for translated in translate(text, dialect, known)]
         results = self._database.run(self._store, texts, parameters, enforces_keys=dialect in _ENFORCING)
-        last, affected = results[-1], sum(result.affected for result in results)
-        return Result(last.columns, last.rows, affected, last.last)
+        return replace(results[-1], affected=sum(result.affected for result in results))
 
     def load(self, given: Json) -> bool:
         """Create the tables of a given state. Returns whether it has some.

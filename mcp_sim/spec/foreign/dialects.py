@@ -108,7 +108,7 @@ _TYPES: Mapping[str, str | None] = {
     "list": "array", "tuple": "array", "set": "array", "arraylist": "array",
     "none": "null", "nil": "null", "any": None, "mixed": None, "unknown": None,
 }  # fmt: skip
-"""Type names that JSON Schema does not have; None stands for any type."""
+"""Type names that JSON Schema does not have; None means any type."""
 
 _TIMES = frozenset({"datetime", "date_time"})
 """Formats that documents give to texts with a `date-time`."""

@@ -106,7 +106,7 @@ class MeasuredPart(Part):
 
 
 class SimulatesPart(Part):
-    """The real server that a spec stands for."""
+    """The real server that a spec simulates."""
 
     server: str = Field(description="The server, in words.", examples=["the public server for Gmail"])
     versions: dict[str, str] = Field(
@@ -131,7 +131,7 @@ class ToolSpecDocument(Root):
     instructions: str | None = Field(default=None, description="Instructions sent to clients that connect.")
     website: str | None = Field(default=None, description="URL of a page about the server.")
     simulates: SimulatesPart | None = Field(
-        default=None, description="The real server that this one stands for, and what is known of how well."
+        default=None, description="The real server that this one simulates, and what is known of how well."
     )
     icons: list[IconPart] = Field(default_factory=list[IconPart], description="Icons of the server.")
     page_size: Count | None = Field(
