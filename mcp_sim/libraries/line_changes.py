@@ -100,7 +100,12 @@ def grouped(every: Sequence[Step], context: int) -> Iterator[list[Step]]:
 
 def unified(old: Sequence[str], new: Sequence[str], context: int = 3) -> Iterator[str]:
     """Yield the hunks of a unified difference, a line each; the heads of hunks end with no newline."""
-    for group in grouped(steps(old, new, context), context):
+    yield from hunks(old, new, steps(old, new, context), context)
+
+
+def hunks(old: Sequence[str], new: Sequence[str], every: Sequence[Step], context: int) -> Iterator[str]:
+    """Yield the hunks of these steps, as `unified` does."""
+    for group in grouped(every, context):
         (_, start, _, first, _), (_, _, end, _, last) = group[0], group[-1]
         yield f"@@ -{_span(start, end)} +{_span(first, last)} @@"
         for kind, start, end, first, last in group:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import field
-from typing import Any, Literal, TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,9 +14,9 @@ from mcp_sim.types import Json
 from mcp_sim.types.errors import Problem
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_values import MISSING, get_part
 
 M = TypeVar("M", bound=BaseModel)
-NOTHING: Any = object()
 
 
 @frozen
@@ -30,11 +30,8 @@ class Place:
 
     def at(self, *parts: str | int) -> Place:
         """Return a nested place. Its value is None if the document has no such part."""
-        value = self.value
-        for key in parts:
-            value = _part(value, key)
-            value = None if value is NOTHING else value
-        return Place(self.document, self.problems, value, (*self.path, *parts))
+        value = get_part(self.value, parts)
+        return Place(self.document, self.problems, None if value is MISSING else value, (*self.path, *parts))
 
     @property
     def dotted(self) -> str:
@@ -107,11 +104,3 @@ def _without(value: Json, paths: Iterable[Path]) -> Json:
         if isinstance(held, dict) and all((bool(rest) and rest[0] in held) for rest in rests):
             kept[name] = _without(held, rests)
     return kept
-
-
-def _part(value: Json, segment: str | int) -> Json:
-    if isinstance(value, dict):
-        return cast("dict[Any, Json]", value).get(segment, NOTHING)
-    if isinstance(value, list) and isinstance(segment, int) and segment < len(cast("list[Json]", value)):
-        return cast("list[Json]", value)[segment]
-    return NOTHING

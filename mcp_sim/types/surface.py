@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 from urllib.parse import unquote
 
 from mcp_sim.types import Json, Record
@@ -19,14 +19,12 @@ from mcp_sim.types.error_templates import Template
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import as_text, map_texts, texts_in
+from mcp_sim.types.json_values import NOWHERE, as_text, map_texts, texts_in, value_at
 from mcp_sim.types.programs import ProgramFunction
 
 Capability: TypeAlias = Literal["elicitation", "elicitation.url", "sampling", "roots"]
 
 Media: TypeAlias = Literal["image", "audio", "pdf"]
-
-UNKNOWN: Any = object()
 
 _SLOT = re.compile(r"\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}")
 _VARIABLE = re.compile(r"\{(\+?)([A-Za-z_]\w*)(\*?)\}")
@@ -184,12 +182,8 @@ def fill_slots(template: Json, slots: Mapping[str, Json]) -> Json:
 
 
 def _text(match: re.Match[str], slots: Mapping[str, Json]) -> str:
-    value: Json = slots
-    for segment in match[1].split("."):
-        value = cast("Record", value).get(segment, UNKNOWN) if isinstance(value, Mapping) else UNKNOWN
-    if value is UNKNOWN:
-        return match[0]
-    return as_text(value)
+    value = value_at(slots, match[1])
+    return match[0] if value is NOWHERE else as_text(value)
 
 
 def slot_roots(template: Json) -> set[str]:

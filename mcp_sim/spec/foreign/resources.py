@@ -86,8 +86,8 @@ class Resources:
         component, body = _target(self.document, as_object(operation.body))
         sent, own = properties(_whole(self.document, body)), properties(resource.schema)
         noun = noun_of(segments(operation.path))
-        names = {_joined(noun), _joined(resource.entity)}
-        if not names.isdisjoint(map(_joined, sent)) or any(name in _joined(component) for name in names):
+        names = {joined(noun), joined(resource.entity)}
+        if not names.isdisjoint(map(joined, sent)) or any(name in joined(component) for name in names):
             return True
         if sent and 2 * len(sent.keys() & own.keys()) >= len(sent):
             return True
@@ -130,7 +130,7 @@ def resources(document: Record, listed: Sequence[Operation]) -> Resources:
     by_component = {resource.component: resource for resource in named.values() if resource.entity in kept}
     naming = _Naming({name: resource for name, resource in named.items() if resource.entity in kept}, by_component)
     shown = [*_shown(document, listed)]
-    shown.sort(key=lambda item: _joined(noun_of(item[0])) not in item[1].component.lower())
+    shown.sort(key=lambda item: joined(noun_of(item[0])) not in item[1].component.lower())
     at = {"/".join(path): resource for path, record in shown if (resource := naming.of(path, record)) is not None}
     renamed = {path: naming.latest(resource) for path, resource in at.items()}
     singles = {"/".join(path) for path, record in shown if record.is_single}
@@ -148,8 +148,8 @@ def _components(document: Record) -> dict[str, Resource]:
         schema = _whole(document, {"$ref": COMPONENTS + component})
         entity = singular(_VERSION.sub("", snake(component)))
         key = _key(entity, properties(schema))
-        if key is not None and _joined(entity) not in named:
-            named[_joined(entity)] = Resource(component, entity, key, schema)
+        if key is not None and joined(entity) not in named:
+            named[joined(entity)] = Resource(component, entity, key, schema)
     return named
 
 
@@ -199,7 +199,7 @@ def noun_of(parts: Sequence[str]) -> str:
     return singular_phrase(words(literal))
 
 
-def _joined(name: str) -> str:
+def joined(name: str) -> str:
     return "".join(words(name))
 
 
@@ -229,12 +229,12 @@ class _Naming:
 
     def latest(self, resource: Resource) -> Resource:
         """Return an entity with the key that the paths use."""
-        return self.entities[_joined(resource.entity)]
+        return self.entities[joined(resource.entity)]
 
     def _alike(self, noun: str, shown: Resource) -> Resource | None:
         """Return an entity that a path names and that shares most of the fields. `pet_visit` names a visit too."""
         ends = [noun.split("_", count)[-1] for count in range(noun.count("_") + 1)]
-        named = [self.entities[end] for end in map(_joined, ends) if end in self.entities]
+        named = [self.entities[end] for end in map(joined, ends) if end in self.entities]
         return next((resource for resource in named if are_alike(resource.schema, shown.schema)), None)
 
     def _new(self, path: Sequence[str], shown: Resource) -> Resource | None:
@@ -242,7 +242,7 @@ class _Naming:
         literal = [segment for segment in path if PARAMETER.search(segment) is None]
         owner = noun_of(literal[:-1])
         names = [noun_of(path), *([f"{owner}_{noun_of(path)}"] if owner else [])]
-        name = next((name for name in names if name and _joined(name) not in self.entities), None)
+        name = next((name for name in names if name and joined(name) not in self.entities), None)
         if name is None:
             return None
         return self._kept(replace(shown, entity=name, place="", is_single=False))
@@ -255,7 +255,7 @@ class _Naming:
 
     def _kept(self, resource: Resource) -> Resource:
         self._keyed.add(resource.entity)
-        self.entities[_joined(resource.entity)] = resource
+        self.entities[joined(resource.entity)] = resource
         if resource.component:
             self.by_component[resource.component] = resource
         return resource
@@ -302,11 +302,11 @@ def _record(document: Record, body: Json, noun: str, parameter: str = "", depth:
     fields = fields_of(document, schema)
     objects = {name: field for name, field in fields.items() if _is_object(document, field)}
     whole = _whole(document, schema)
-    own = next((name for name in objects if _joined(name) in {_joined(noun), _joined(plural(noun))}), None)
+    own = next((name for name in objects if joined(name) in {joined(noun), joined(plural(noun))}), None)
     key = None if own is not None else _key(noun, properties(whole), parameter)
     if key is not None:
         return Resource(component, "", key, whole)
-    ending = next((name for name in objects if noun and singular(_joined(name)).endswith(_joined(noun))), None)
+    ending = next((name for name in objects if noun and singular(joined(name)).endswith(joined(noun))), None)
     inner = own or _wrapper(objects) or ending
     record = None if inner is None else _record(document, objects[inner], noun, parameter, depth + 1)
     if record is None or (len(objects) == 1 and not record.place):
@@ -324,7 +324,7 @@ def _row(document: Record, body: Json, noun: str, parameter: str = "", depth: in
     fields = fields_of(document, schema)
     lists = {name: field for name, field in fields.items() if _is_list(_target(document, as_object(field))[1])}
     objects = {name: field for name, field in fields.items() if _is_object(document, field)}
-    own = next((name for name in lists if _joined(name) == _joined(plural(noun))), None)
+    own = next((name for name in lists if joined(name) == joined(plural(noun))), None)
     inner = own or _wrapper(lists) or (None if lists else _wrapper(objects))
     return None if inner is None else _row(document, fields[inner], noun, parameter, depth + 1)
 

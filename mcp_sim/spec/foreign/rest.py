@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from mcp_sim.spec.foreign.openapi import Operation, composing, fields_of
-from mcp_sim.spec.foreign.resources import PARAMETER, Resource, Resources, segments
+from mcp_sim.spec.foreign.resources import PARAMETER, Resource, Resources, joined, segments
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.shapes import as_object, main_type, properties, required
@@ -151,16 +151,12 @@ def _argument_fields(
 
 def _owners(parts: list[str], known: Resources, fields: Collection[str], names: Mapping[str, str]) -> dict[str, str]:
     """Return the field that names the owner, by argument: in `/books/{id}/loans`, `id` is the `bookId` of a loan."""
-    fields_by_name = {_joined(name): name for name in fields}
+    fields_by_name = {joined(name): name for name in fields}
     owners: dict[str, str] = {}
     for at, inside in enumerate(parts):
         owner, parameter = known.of(parts[:at]), PARAMETER.fullmatch(inside)
         argument = names.get(parameter[1]) if parameter and owner else None
-        field = fields_by_name.get(f"{_joined(owner.entity)}id") if owner else None
+        field = fields_by_name.get(f"{joined(owner.entity)}id") if owner else None
         if argument is not None and field is not None and snake(argument) != snake(field):
             owners[argument] = field
     return owners
-
-
-def _joined(name: str) -> str:
-    return "".join(words(name))

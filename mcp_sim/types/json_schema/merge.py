@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from mcp_sim.types import Json, Record
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import canonical, in_list, is_integral_float
 
 NEVER: Record = {"not": {}}
@@ -62,19 +63,9 @@ def _is_meant(word: str, *values: Json) -> bool:
     return word not in _MEANT or all(isinstance(value, _MEANT[word]) for value in values)
 
 
-def _list(schema: Record, word: str) -> list[Json]:
-    value: Json = schema.get(word)
-    return cast("list[Json]", value) if isinstance(value, list) else []
-
-
-def _object(schema: Record, word: str) -> Record:
-    value: Json = schema.get(word)
-    return cast("Record", value) if isinstance(value, dict) else {}
-
-
 def _aligned(schema: Record, other: Record) -> Record:
     """Return the schema with as many items in `prefixItems` as the other schema has."""
-    mine, others = (_list(row, "prefixItems") for row in (schema, other))
+    mine, others = (as_list(row.get("prefixItems")) for row in (schema, other))
     if "items" not in schema or len(mine) >= len(others):
         return schema
     return {**schema, "prefixItems": [*mine, *[schema["items"]] * (len(others) - len(mine))]}
@@ -84,12 +75,12 @@ def _closed(schema: Record, other: Record) -> Record:
     """Return the schema with the properties forbidden by name that the other declares and its closed object lacks."""
     if schema.get("additionalProperties") is not False or "patternProperties" in schema:
         return schema
-    mine, others = _object(schema, "properties"), _object(other, "properties")
+    mine, others = as_object(schema.get("properties")), as_object(other.get("properties"))
     return {**schema, "properties": {**mine, **{name: False for name in others if name not in mine}}}
 
 
 def _named(first: Record, second: Record, word: str) -> Record:
-    left, right = _object(first, word), _object(second, word)
+    left, right = as_object(first.get(word)), as_object(second.get(word))
     both = {name: merge_schemas(left[name], right[name]) for name in left if name in right}
     return {**left, **right, **both}
 

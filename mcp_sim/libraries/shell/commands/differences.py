@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
-from mcp_sim.libraries.line_changes import Step, grouped, steps
+from mcp_sim.libraries.line_changes import Step, hunks, steps
 from mcp_sim.libraries.shell.commands.invocation import Body, Failed, Invocation, Node, is_number
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
@@ -139,15 +139,8 @@ class _Comparison:
     ) -> Iterator[str]:
         yield f"--- {first}\t{self._time(first)}\n"
         yield f"+++ {second}\t{self._time(second)}\n"
-        for group in grouped(every, self._context or 0):
-            left = _hunk(group[0][1], group[-1][2])
-            yield f"@@ -{left} +{_hunk(group[0][3], group[-1][4])} @@\n"
-            for kind, start, end, begin, stop in group:
-                if kind == "equal":
-                    yield from _marked(" ", old[start:end])
-                else:
-                    yield from _marked("-", old[start:end])
-                    yield from _marked("+", new[begin:stop])
+        for line in hunks(old, new, every, self._context or 0):
+            yield from (f"{line}\n",) if line.startswith("@@") else _marked("", [line])
 
     def _time(self, path: str) -> str:
         node = self._look(path)
@@ -157,11 +150,6 @@ class _Comparison:
 
 def _span(start: int, end: int) -> str:
     return str(end) if end - start == 1 else f"{start + 1},{end}"
-
-
-def _hunk(start: int, end: int) -> str:
-    count = end - start
-    return str(start + 1) if count == 1 else f"{start + 1 if count else start},{count}"
 
 
 def _marked(sign: str, lines: Sequence[str]) -> Iterator[str]:
