@@ -93,6 +93,48 @@ async def test_arithmetic_is_computed(
 
 
 @pytest.mark.parametrize(
+    ("name", "about", "names", "shown"),
+    [("sum_numbers", "", ("a", "b"), 16), ("subtract", "Subtract b from a.", ("a", "b"), 8),
+     ("subtract", "Subtract x from y.", ("x", "y"), -8), ("compute_difference", "", ("left", "right"), 8),
+     ("multiply_values", "", ("x", "y"), 48), ("divide", "Divide one number by another.", ("top", "low"), 3)],
+)  # fmt: skip
+async def test_two_numbers_are_computed_with(
+    name: str, about: str, names: tuple[str, str], shown: int, tmp_path: Path
+) -> None:
+    number = {"type": "object", "properties": {"result": NUMBER}, "required": ["result"]}
+    plain = {**tool(name, *names, about=about, **dict.fromkeys(names, NUMBER)), "outputSchema": number}
+    async with service(tmp_path, {"flags": []}, plain) as sim, sim.open("w") as world:
+        assert await answered(world, name, **dict(zip(names, (12, 4), strict=True))) == {"result": shown}
+        assert world.ledger.newest["step"]["guessed"] is False
+        guess = await answered(world, name, **dict(zip(names, (12, 0), strict=True)))
+        assert world.ledger.newest["step"]["guessed"] is (name == "divide"), guess
+
+
+@pytest.mark.parametrize(
+    ("name", "flag"),
+    [("send_alert", "sent"), ("submit_form", "accepted"), ("submitOrder", "order_accepted"), ("queue_print", "queued"),
+     ("upload_scan", "is_uploaded"), ("schedule_pickup", "pickup_scheduled"), ("check_line", "success"),
+     ("list_lines", "ok"), ("notify_guest", "delivered"), ("create_backup", "created")],
+)  # fmt: skip
+async def test_a_flag_of_success_is_true_also_beside_a_new_record(name: str, flag: str, tmp_path: Path) -> None:
+    parts = {flag: {"type": "boolean"}, "reference_id": STRING, "note": STRING}
+    acting = {**tool(name, "target"), "outputSchema": {"type": "object", "properties": parts, "required": [*parts]}}
+    async with service(tmp_path, {"flags": []}, acting) as sim, sim.open("w") as world:
+        for target in "abcdef":
+            assert (await answered(world, name, target=target))[flag] is True
+
+
+@pytest.mark.parametrize(
+    ("name", "flag"), [("verify_seal", "verified"), ("check_gas", "checked"), ("find_leak", "ok_now")]
+)
+async def test_a_flag_of_what_a_check_finds_may_be_false(name: str, flag: str, tmp_path: Path) -> None:
+    parts = {flag: {"type": "boolean"}}
+    acting = {**tool(name, "target"), "outputSchema": {"type": "object", "properties": parts, "required": [*parts]}}
+    async with service(tmp_path, {"flags": []}, acting) as sim, sim.open("w") as world:
+        assert {(await answered(world, name, target=f"t{number}"))[flag] for number in range(12)} == {True, False}
+
+
+@pytest.mark.parametrize(
     "given", ["1 / 0", "9 ^ 9 ^ 9 ^ 9", "x + 1", "(" * 400, "().__class__", "0 9 * * 1", "'a' * 9"]
 )
 async def test_what_is_no_arithmetic_is_answered_as_a_guess(given: str, tmp_path: Path) -> None:

@@ -13,16 +13,16 @@ from mcp_sim.plans.infer.evidence import Evidence, basis_of
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.keys import noun_of_key
-from mcp_sim.plans.infer.names import noun_spans
+from mcp_sim.plans.infer.names import last_segment, noun_spans
 from mcp_sim.plans.infer.plan_evidence import PlanFacts, read_plan, read_recordless
 from mcp_sim.plans.infer.roles import Roles
 from mcp_sim.plans.infer.states import MAX_ROWS, find_listed_state, find_target_state, find_toggled
-from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, STRONG
+from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, STRONG, success_flags
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties, required
-from mcp_sim.types.lexicon.english import is_id, last_word, plural, singular_phrase, snake
+from mcp_sim.types.lexicon.english import is_id, last_word, plural, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import EFFECT, RECORDLESS, Basis, Envelope, How, Plan
 
@@ -208,7 +208,7 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
         how={**_write_modes(features, roles, entity), **how},
         fixed={**find_target_state(features, entity, rows), **fixed}
         if is_update
-        else find_listed_state(features, entity, rows),
+        else {**find_listed_state(features, entity, rows), **_made_flags(features, roles, entity)},
         if_exists="update" if features.is_upsert else "refuse",
         holder=roles.holder,
         filters=roles.filters,
@@ -219,6 +219,15 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
     whole = features.item_arguments.refold(inferred)
     is_filter = "key" not in features.overrides and whole.key in features.overrides.get("filters", {})
     return whole.with_declared({**features.overrides, "key": None} if is_filter else features.overrides)
+
+
+def _made_flags(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[str, Json]:
+    """Return the flags of a new record that its result shows, and that say that it was made: `sent`."""
+    if features.verb != "create":
+        return {}
+    shown = properties(features.shape).keys() - {*roles.sets.values()}
+    flags = [name for name, field in entity.fields.items() if name in shown and main_type(field.schema) == "boolean"]
+    return dict.fromkeys(success_flags(words(last_segment(features.tool.name)), flags), True)
 
 
 def _result_places(features: ToolFeatures, roles: Roles, entity: Entity) -> Envelope:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from mcp_sim.types.lexicon.english import participle, words
@@ -36,6 +36,10 @@ RETURN_VERBS = terms("verbs.returning")
 RECORDLESS_VERBS = terms("verbs.recordless")
 CREATION_VERBS = terms("verbs.creating")
 """Verbs that create a record, if other tools mention such records."""
+
+_READS = frozenset({"get", "list", "search"})
+_SUCCESS, _OUTCOMES = terms("results.call_success"), groups("results.outcomes")
+"""Flags of success, and what else than its participle a verb leads to."""
 
 INSPECTION_VERBS = terms("verbs.inspecting")
 """Verbs that read a record, if other tools mention such records."""
@@ -142,6 +146,20 @@ def flag_after(word: str, flags: Container[str]) -> tuple[str, bool] | None:
     states = [(state, value) for verb, value in verbs for state in _states_after(verb)]
     ended = [(state.removeprefix("in"), False) for state in _states_after(word) if state.startswith("in")]
     return next(((state, value) for state, value in (*states, *ended) if state in flags), None)
+
+
+def success_flags(name: Sequence[str], flags: Iterable[str]) -> list[str]:
+    """Return the flags of a result that are true if a call succeeds, by the words in the name of the tool.
+
+    Such are `sent` of `send_alert`, `form_accepted` of `submit_form`, and the `success` of any tool.
+
+    Those of a tool that reads or checks, such as `verified`, say what it finds.
+    """
+    act = name[0] if name else ""
+    is_finding = act in RETURN_VERBS | INSPECTION_VERBS or STRONG.get(act) in _READS or WEAK.get(act) in _READS
+    meant = _SUCCESS if is_finding else _SUCCESS | {participle(act), *_OUTCOMES.get(act, ())}
+    bare = ((flag, [word for word in words(flag) if word not in {*name[1:], "is", "was"}]) for flag in flags)
+    return [flag for flag, parts in bare if "_".join(parts) in meant]
 
 
 def is_act(word: str, noun: str) -> bool:

@@ -15,6 +15,7 @@ from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.acknowledgements import acknowledged_data, acknowledgement
 from mcp_sim.plans.infer.keys import noun_of_key
 from mcp_sim.plans.infer.names import last_segment
+from mcp_sim.plans.infer.verbs import success_flags
 from mcp_sim.plans.records.projection import SECRETS
 from mcp_sim.plans.records.results import required_by_default
 from mcp_sim.plans.records.selection import existence_check
@@ -39,7 +40,7 @@ from mcp_sim.types.json_schema.shapes import (
 )
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
-from mcp_sim.types.lexicon.english import last_word, participle, snake, words
+from mcp_sim.types.lexicon.english import last_word, snake, words
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_schemas import MESSAGE_NAMES, TEXT_NAMES, result_schema, text_place
 
@@ -89,8 +90,8 @@ class SchemaOnly(Backend):
         described = described_sum(tool, schema, domain)
         digest = described or typed_digest(tool, schema, domain)
         counts_guesses, embed = rests_on_guesses(tool, domain), embedder(domain)
-        acted = participle(next(iter(words(last_segment(tool.name))), ""))  # `swapped` of `swap_rooms`
-        done = {name: True for name, flag in properties(schema).items() if _is_flag(flag) and snake(name) == acted}
+        flags = [name for name, part in properties(schema).items() if _is_flag(part)]
+        done: Record = dict.fromkeys(success_flags(words(last_segment(tool.name)), flags), True)
 
         def answer(turn: Turn, _invent: Invent) -> Transition:
             chance = chance_of(turn.draws.seed, turn.draws.scope)

@@ -1,4 +1,4 @@
-"""Compute what a call states completely: an arithmetic expression, or the sum or mean of its numbers."""
+"""Compute what a call states completely: an arithmetic expression, the sum or mean of a list, or `multiply(a, b)`."""
 
 from __future__ import annotations
 
@@ -39,6 +39,15 @@ _ENGINE: Any = SimpleEval(_OPERATORS, {}, {})
 _AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "sum": math.fsum, "mean": statistics.fmean, "average": statistics.fmean, "median": statistics.median,
 }  # fmt: skip
+_DUAL: Mapping[str, Callable[[float, float], float]] = {
+    **dict.fromkeys(("add", "sum", "plus"), operator.add),
+    **dict.fromkeys(("subtract", "minus", "difference"), operator.sub),
+    **dict.fromkeys(("multiply", "times", "product"), operator.mul),
+    **dict.fromkeys(("divide", "quotient"), operator.truediv),
+}
+_TURNED = r"\b{}\b.{{0,20}}\bfrom\b.{{0,20}}\b{}\b"
+"""What a description says of `subtract(a, b)` that takes the first number from the second."""
+_NUMBERS = frozenset({"number", "integer"})
 _DIGITS = 12
 """Binary fractions are rounded to so many significant digits: 0.1 + 0.2 is shown as 0.3."""
 
@@ -53,11 +62,18 @@ def computation_of(tool: Tool) -> Compute | None:
     lists = [name for name, schema in asked.items() if _is_list_of_numbers(schema)]
     if len(aggregates) == len(lists) == len(asked) == 1:
         return lambda arguments: _aggregated(aggregates[0], arguments.get(lists[0]))
+    duals = {_DUAL[word] for word in words(tool.name) if word in _DUAL}
+    if len(duals) == 1 and len(asked) == 2 and all(main_type(schema) in _NUMBERS for schema in asked.values()):
+        first, second = asked
+        if re.search(_TURNED.format(re.escape(first), re.escape(second)), tool.description, re.IGNORECASE):
+            first, second = second, first
+        compute = duals.pop()
+        return lambda arguments: _combined(compute, arguments.get(first), arguments.get(second))
     return None
 
 
 def _is_list_of_numbers(schema: Record) -> bool:
-    return main_type(schema) == "array" and main_type(items(schema)) in {"number", "integer"}
+    return main_type(schema) == "array" and main_type(items(schema)) in _NUMBERS
 
 
 def _evaluated(expression: Json) -> float | None:
@@ -66,6 +82,17 @@ def _evaluated(expression: Json) -> float | None:
     try:
         return _shown(_ENGINE.eval(expression.translate(_SIGNS).replace("^", "**").strip()))
     except (InvalidExpression, SyntaxError, ArithmeticError, ValueError, TypeError, RecursionError, MemoryError):
+        return None
+
+
+def _combined(compute: Callable[[float, float], float], first: Json, second: Json) -> float | None:
+    try:
+        return (
+            _shown(compute(first, second))
+            if isinstance(first, int | float) and isinstance(second, int | float)
+            else None
+        )
+    except ArithmeticError:
         return None
 
 
