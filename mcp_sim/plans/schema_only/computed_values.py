@@ -39,12 +39,13 @@ _ENGINE: Any = SimpleEval(_OPERATORS, {}, {})
 _AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "sum": math.fsum, "mean": statistics.fmean, "average": statistics.fmean, "median": statistics.median,
 }  # fmt: skip
-_DUAL: Mapping[str, Callable[[float, float], float]] = {
-    **dict.fromkeys(("add", "sum", "plus"), operator.add),
-    **dict.fromkeys(("subtract", "minus", "difference"), operator.sub),
-    **dict.fromkeys(("multiply", "times", "product"), operator.mul),
-    **dict.fromkeys(("divide", "quotient"), operator.truediv),
+_DUAL: Mapping[str, str] = {
+    **dict.fromkeys(("add", "sum", "plus"), "add"),
+    **dict.fromkeys(("subtract", "minus", "difference"), "sub"),
+    **dict.fromkeys(("multiply", "times", "product"), "mul"),
+    **dict.fromkeys(("divide", "quotient"), "truediv"),
 }
+"""Words in names of tools that compute with two numbers -> functions of `operator`."""
 _TURNED = r"\b{}\b.{{0,20}}\bfrom\b.{{0,20}}\b{}\b"
 """What a description says of `subtract(a, b)` that takes the first number from the second."""
 _NUMBERS = frozenset({"number", "integer"})
@@ -67,7 +68,7 @@ def computation_of(tool: Tool) -> Compute | None:
         first, second = asked
         if re.search(_TURNED.format(re.escape(first), re.escape(second)), tool.description, re.IGNORECASE):
             first, second = second, first
-        compute = duals.pop()
+        compute = getattr(operator, duals.pop())
         return lambda arguments: _combined(compute, arguments.get(first), arguments.get(second))
     return None
 
