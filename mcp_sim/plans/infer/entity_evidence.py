@@ -25,7 +25,17 @@ from mcp_sim.plans.infer.verbs import DIRECTION, QUALIFIERS, STRONG, WEAK
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
-from mcp_sim.types.lexicon.english import is_id, last_word, noun_of_id, participle, plural, singular, snake, words
+from mcp_sim.types.lexicon.english import (
+    is_id,
+    last_word,
+    noun_of_id,
+    participle,
+    plural,
+    singular,
+    singular_phrase,
+    snake,
+    words,
+)
 from mcp_sim.types.lexicon.terms import table, terms
 
 _ATTRIBUTES, _LISTS, _ENTERING = terms("nouns.attributes"), terms("phrases.lists"), table("verbs.entering")
@@ -146,7 +156,9 @@ def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
         return None
     noun = "_".join(facts.parsed.noun)
     for owner, lists in server.lists.items():
-        members = names - keys_among(owner, names, server) - {owner}
+        is_into = facts.parsed.after[1:] == words(owner) and owner in server.held
+        own = {owner, snake(server.given.entities[owner].key)} if is_into else {owner}  # `add_to_playlist(name, ...)`
+        members = names - keys_among(owner, names, server) - own
         member = singular(next(iter(members), ""))
         is_usual = word in _ENTERING or word in _JOINING or word.removeprefix("un") == member
         if len(members) != 1 or not (is_usual or _is_described_joining(facts, word, member)):
@@ -222,17 +234,16 @@ def _given_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
 
 
 def _of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the given membership whose fields a tool takes, or one of them if it reads the other one's records."""
+    """Return the given membership whose fields a tool takes, or one of them.
+
+    By one of them it reads the other one's records, or ends the membership of what has one: `unassign_driver(plate)`.
+    """
     asked = {*map(snake, required(facts.input))}
-    return next(
-        (
-            name
-            for name, membership in server.given.memberships.items()
-            if asked == {*membership.fields}
-            or (asked and asked <= {*membership.fields} and _reads_other(facts, membership, asked))
-        ),
-        None,
-    )
+    for name, membership in server.given.memberships.items():
+        fields, key = {*membership.fields}, server.given.entities[name].key
+        if asked == fields or (asked and asked < fields and _is_about_other(facts, key, membership, asked)):
+            return name
+    return None
 
 
 def listed_as(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -243,10 +254,35 @@ def listed_as(facts: ToolFacts, server: ServerFacts) -> str | None:
     return listed[0] if listed and facts.parsed.verb == "update" else None
 
 
-def _reads_other(facts: ToolFacts, membership: Membership, asked: AbstractSet[str]) -> bool:
+def _is_about_other(facts: ToolFacts, key: str, membership: Membership, asked: AbstractSet[str]) -> bool:
     noun = "_".join(facts.parsed.noun)
-    others = {entity for field, entity in membership.fields.items() if field not in asked}
-    return may_read(facts.parsed) and any(noun.endswith(entity) for entity in others if entity)
+    others = {other for field, other in membership.fields.items() if field not in asked}
+    is_leaving = facts.parsed.verb == "delete" or _JOINING.get(facts.parsed.word) == "remove"
+    is_meant = may_read(facts.parsed) or (is_leaving and asked == {snake(key)})
+    return is_meant and any(noun.endswith(other) for other in others if other)
+
+
+def _part_of_state(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the given records whose part of the state a tool names: the `service_log` of `get_service_log(plate)`.
+
+    So do `request_leave` and `approve_leave(request_id)` for `leave_requests`, and `add_to_queue(track_id)` for a list
+    of names.
+    """
+    parsed, asked = facts.parsed, required(facts.input)
+    if "_".join(parsed.noun) in server.declared:
+        return None
+    parts = {name: words(singular_phrase(words(path[-1]))) for name, path in server.given.paths.items() if path}
+    into = parsed.after[1:] if parsed.after[:1] in _INTO and parsed.word in _ENTERING and len(asked) == 1 else ()
+    for name, part in parts.items():
+        entity = server.given.entities.get(name)
+        if entity is None or entity.singleton:
+            continue
+        is_named = parsed.noun == part or {parsed.word, *parsed.noun} == {*part}
+        is_act = parsed.verb not in {"create", "list", "search"} and {*parsed.noun} <= {*part} and bool(parsed.noun)
+        is_entered = into == part and len(entity.fields) == 1
+        if is_named or is_entered or (is_act and facts.takes_key(entity)):
+            return name
+    return None
 
 
 def _of_parent(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -456,6 +492,7 @@ _ENTITY_READERS = (
     (_same_rows, "its rows are such records"),
     (_of_members, "the given state says which of them belong together"),
     (listed_as, "the given state lists those it was done to"),
+    (_part_of_state, "its name is that of a part of the given state"),
     (_of_parent, "an argument names the parent of given rows"),
     (_verb_as_noun, "other tools have the verb as their noun"),
     (_declared_in_noun, "its name has a declared entity"),

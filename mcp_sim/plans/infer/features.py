@@ -12,7 +12,7 @@ from typing import Any, cast
 from mcp_sim.plans.infer.arguments import is_limited, is_paged, last_name
 from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
 from mcp_sim.plans.infer.caller_arguments import caller_arguments, without
-from mcp_sim.plans.infer.entity_evidence import fields_in_noun, holder_of_members, read_entity
+from mcp_sim.plans.infer.entity_evidence import fields_in_noun, holder_of_members, listed_as, read_entity
 from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
 from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
 from mcp_sim.plans.infer.given_state import Given
@@ -245,7 +245,8 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
     entity: str = choose(evidence, "entity", "")
     evidence += read_verb(facts, server, entity)
     verb: Verb = choose(evidence, "verb", "unknown")
-    single = value[0] if value is not None else _find_singleton(facts, server.declared)
+    is_listed = listed_as(facts, server) is not None  # `like_track(track_id)` does not change what is playing
+    single = value[0] if value is not None else None if is_listed else _find_singleton(facts, server.declared)
     account = _find_account(facts, server) if single is None else None
     if account is not None:
         reason = f"it changes a number of the given {account.name}"
