@@ -300,7 +300,8 @@ def _of_parent(facts: ToolFacts, server: ServerFacts) -> str | None:
 def _verb_as_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the noun of the verb of a create, if other tools have it: `book_room` creates a booking.
 
-    Where both are one word, the description has to say so: `request_leave` creates a request.
+    Where both are one word, the description has to say so: `request_leave` creates a request. Or given records have
+    what it takes: `post_message(channel, text)` beside posts with a text.
     """
     parsed, mentioned = facts.parsed, words(facts.tool.description.partition("\n")[0].lower())[1:]
     if not facts.may_rename:
@@ -308,6 +309,8 @@ def _verb_as_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     stem = parsed.word.removesuffix("e")
     done = next((server.nouns[stem + end,] for end in _ENDINGS_OF_ACTS if (stem + end,) in server.nouns), None)
     is_meant = parsed.noun in server.once and parsed.word in mentioned
+    if parsed.word in server.held and "_".join(parsed.noun) not in server.held:
+        is_meant |= not {*map(snake, required(facts.input))}.isdisjoint(server.given.entities[parsed.word].fields)
     return done or (server.nouns.get((parsed.word,)) if is_meant else None)
 
 

@@ -150,3 +150,27 @@ async def test_a_given_record_is_retired(tmp_path: Path, noun: str, act: str) ->
     async with service(tmp_path, state, *tools).open() as world:
         shown = value(await world.call(f"{act}_{noun}", {f"{noun}_id": "m1"}))
         assert shown == {f"{noun}_id": "m1", "status": f"{act.removesuffix('e')}ed", "load": 4}
+
+
+@pytest.mark.parametrize(
+    ("part", "act", "field", "given"),
+    [("posts", "post_message", "text", {"id": "p1", "author": "ann"}),
+     ("requests", "request_ride", "when", {"id": "o1"}),
+     ("drafts", "draft_letter", "subject", {"id": "r1", "by": "ann"}), ("invites", "invite_guest", "name", {"id": 1})],
+)  # fmt: skip
+async def test_a_verb_that_is_the_noun_of_given_records_makes_one(
+    tmp_path: Path, part: str, act: str, field: str, given: Json
+) -> None:
+    state = {part: [{**given, field: "first"}], "channels": ["general", "ops"]}
+    tools = [tool(f"list_{part}"), tool(act, "place", field), tool("list_channels")]
+    async with service(tmp_path, state, *tools).open() as world:
+        value(await world.call(act, {"place": "ops", field: "second"}))
+        assert [row[field] for row in value(await world.call(f"list_{part}", {}))] == ["first", "second"]
+
+
+async def test_a_verb_beside_records_of_another_kind_makes_none(tmp_path: Path) -> None:
+    state = {"books": [{"id": "b1", "title": "Emma"}], "rooms": [{"id": "r1", "size": 4}]}
+    tools = [tool("list_books"), tool("list_rooms"), tool("book_room", "room_id", "day"), tool("list_bookings")]
+    async with service(tmp_path, state, *tools).open() as world:
+        value(await world.call("book_room", {"room_id": "r1", "day": "2030-02-01"}))
+        assert len(value(await world.call("list_books", {}))) == 1
