@@ -111,6 +111,23 @@ async def test_two_numbers_are_computed_with(
 
 
 @pytest.mark.parametrize(
+    ("name", "names", "shown"),
+    [("percentage", ("part", "whole"), "percentage"), ("get_margin", ("cost", "price"), "margin"),
+     ("show_mean_speed", ("distance_km", "hours"), "speed"), ("add", ("a", "b"), "result")],
+)  # fmt: skip
+async def test_numbers_to_compute_with_name_no_records(
+    name: str, names: tuple[str, str], shown: str, tmp_path: Path
+) -> None:
+    number = {"type": "object", "properties": {shown: NUMBER}, "required": [shown]}
+    plain = tool(name, *names, about=f"Return the {shown}.", **dict.fromkeys(names, NUMBER))
+    other = {**tool("add_to", "a", "b", a=NUMBER, b=NUMBER), "outputSchema": number}
+    async with service(tmp_path, {}, {**plain, "outputSchema": number}, other) as sim, sim.open("w") as world:
+        first = await answered(world, name, **dict(zip(names, (12, 4), strict=True)))
+        assert isinstance(first[shown], int | float)
+        assert await answered(world, name, **dict(zip(names, (12, 4), strict=True))) == first
+
+
+@pytest.mark.parametrize(
     ("name", "flag"),
     [("send_alert", "sent"), ("submit_form", "accepted"), ("submitOrder", "order_accepted"), ("queue_print", "queued"),
      ("upload_scan", "is_uploaded"), ("schedule_pickup", "pickup_scheduled"), ("check_line", "success"),

@@ -74,6 +74,8 @@ class Resolver:
         is_fixed = declares_effect(features.overrides)
         if not is_fixed and self._is_outside_state(features):
             return _unknown(features, f"the state has no {features.entity.replace('_', ' ')}")
+        if not is_fixed and features.entity not in self.declared and _computes(features):
+            return self._recordless(features)
         if not is_fixed and self._is_digest(features):
             plan = Plan(features.tool.id, "none", backend="schema_only").with_declared(features.overrides)
             return plan.with_basis(_SURE, "its name promises a digest of records")
@@ -219,6 +221,13 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
     whole = features.item_arguments.refold(inferred)
     is_filter = "key" not in features.overrides and whole.key in features.overrides.get("filters", {})
     return whole.with_declared({**features.overrides, "key": None} if is_filter else features.overrides)
+
+
+def _computes(features: ToolFeatures) -> bool:
+    """Whether a tool makes numbers of numbers: `percentage(part, whole)` finds no record."""
+    taken, shown = properties(features.input), properties(features.output)
+    values = [*taken.values(), *shown.values()]
+    return len(taken) > 1 and bool(shown) and all(main_type(value) in {"integer", "number"} for value in values)
 
 
 def _made_flags(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[str, Json]:
