@@ -183,6 +183,9 @@ def _inner(schema: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Json
             yield from (((key, index), value) for index, value in enumerate(as_list(schema[key])))
 
 
+# instructions to the agent --------------------------------------------------------------------------------------------
+
+
 TextPath: TypeAlias = tuple[str | int, ...]
 
 _EXCERPT = 60

@@ -156,6 +156,9 @@ def _either(parts: Sequence[Record]) -> Record:
     return parts[0] if len({main_type(schema) for schema in parts}) == 1 else {"anyOf": [*parts]}
 
 
+# switches -------------------------------------------------------------------------------------------------------------
+
+
 WriteMode: TypeAlias = Literal["refuse", "keep", "update", "replace", "append"]
 """What a write does to a record that exists."""
 

@@ -126,6 +126,9 @@ def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> 
     return struct.pack("HBBI", code, if_true, if_false, value)
 
 
+# files, memory and time -----------------------------------------------------------------------------------------------
+
+
 _CREATE, _ADD, _ENTER = 444, 445, 446
 """The system calls of Landlock, on all machines."""
 _WRITE_FILE, _READ_FILE, _READ_FOLDER = 1 << 1, 1 << 2, 1 << 3  # access rights of linux/landlock.h

@@ -179,6 +179,9 @@ def _directive(flag: str, letter: str, moment: datetime) -> str:
 BODIES: Mapping[str, Body] = {"sleep": sleep, "date": date}
 
 
+# dates in scripts -----------------------------------------------------------------------------------------------------
+
+
 _INNER = r"\$\((?:[^()]|\([^()]*+\))*+\)"
 _QUOTED = rf"""'[^']*'|"(?:[^"\\$]|\\.|{_INNER}|\$)*+\""""
 _DATE = rf"""(?:{_QUOTED}|[^\s()'"\\;|&]+)"""

@@ -266,6 +266,9 @@ def _line(block: bytes, kind: _Type, width: int, row: int) -> str:
     return text
 
 
+# checksums ------------------------------------------------------------------------------------------------------------
+
+
 _ALGORITHMS = {
     "md5sum": "md5",
     "b2sum": "blake2b",

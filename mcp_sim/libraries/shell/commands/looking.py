@@ -193,6 +193,9 @@ def _width(run: Invocation, paths: Sequence[str], rows: Sequence[tuple[Sequence[
     return len(str(sizes)) if rows else 1
 
 
+# paths and metadata ---------------------------------------------------------------------------------------------------
+
+
 def resolved(run: Invocation, path: str) -> str:
     """Return an absolute path without symbolic links."""
     place = "/"
