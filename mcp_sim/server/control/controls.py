@@ -40,6 +40,7 @@ from mcp_sim.types.errors import (
     did_you_mean,
 )
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.grades import Grade
 from mcp_sim.types.json_values import decode
 from mcp_sim.types.views import find_key
 from mcp_sim.world.commits import Faults, Moment
@@ -250,18 +251,17 @@ class Controls:
         self._check_room(name)
         return m.Changed(keys=await self._do(world, lambda: write_records(world, request)))
 
-    async def answer(self, name: str, request: m.Answer) -> m.GradeState:
+    async def answer(self, name: str, request: m.Answer) -> Grade:
         """Submit the final answer of the agent, and return the grade."""
         world = self.world(name)
         self._check_room(name)
         await self._do(world, lambda: world.submit(request.answer, request.actor))
         return await self.grade(name, m.GradeQuery())
 
-    async def grade(self, name: str, query: m.GradeQuery) -> m.GradeState:
+    async def grade(self, name: str, query: m.GradeQuery) -> Grade:
         """Return the grade of a world as it is now."""
         await self.world(name).probe()
-        grade = await self._apart(partial(self.world(name).grade, strict=query.strict, exercised=query.exercised))
-        return m.GradeState.model_validate(grade.to_json())
+        return await self._apart(partial(self.world(name).grade, strict=query.strict, exercised=query.exercised))
 
     # ledgers
 
@@ -342,13 +342,13 @@ def compare(a: World, b: World, limit: int) -> m.Comparison:
     )
 
 
-def _differences(a: State, b: State) -> Iterator[m.Difference]:
+def _differences(a: State, b: State) -> Iterator[m.RecordDifference]:
     for entity in dict.fromkeys((*a.entities(), *b.entities())):
         for key in _keys(a, b, entity):
             ours, theirs = a.get(entity, key), b.get(entity, key)
             if ours != theirs:
                 fields = _fields(ours or {}, theirs or {})
-                yield m.Difference(entity=entity, key=key, a=ours, b=theirs, fields=fields)
+                yield m.RecordDifference(entity=entity, key=key, a=ours, b=theirs, fields=fields)
 
 
 def _keys(a: State, b: State, entity: str) -> list[Key]:
@@ -377,7 +377,6 @@ class Snapshots:
         self._of: WeakKeyDictionary[World, dict[str, Moment]] = WeakKeyDictionary()
 
     def of(self, world: World) -> dict[str, Moment]:
-        """Return the snapshots of a world."""
         return self._of.setdefault(world, {})
 
     def take(self, world: World, name: str | None) -> str:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 
 from mcp_sim.libraries.screens.person import FormOfScreen
 from mcp_sim.types.clock import Mode
-from mcp_sim.types.grades import Exercised, GradeOutcome
+from mcp_sim.types.grades import Exercised
 from mcp_sim.types.options import PositiveDuration
 from mcp_sim.world.steering import MOST_INJECTED
 
@@ -323,7 +323,7 @@ class RecordList(Model):
     next: int | None = Field(description="The offset of the next page.")
 
 
-class Difference(Model):
+class RecordDifference(Model):
     """A record that differs between two worlds, null where it does not exist, and the fields that differ."""
 
     entity: str
@@ -337,44 +337,9 @@ class Comparison(Model):
     """The differences of two worlds, A and B."""
 
     equal: bool
-    differences: list[Difference]
+    differences: list[RecordDifference]
     more: bool = Field(description="Whether there are more differences than the limit.")
     common_steps: int = Field(description="How many steps, from the oldest that both keep, are the same.")
-
-
-class ValueDifference(Model):
-    """A value at the end, beside the one that was expected."""
-
-    subject: str
-    actual: str
-    expected: str
-
-
-class Verdict(Model):
-    """The verdict of an expectation."""
-
-    id: str
-    kind: str
-    outcome: str
-    because: str
-    steps: list[int]
-    guessed: bool
-    weight: float
-    gate: bool
-    optional: bool
-    differences: list[ValueDifference]
-
-
-class GradeState(Model):
-    """The grade of a world as it is now."""
-
-    outcome: GradeOutcome
-    because: str
-    reward: float | None
-    explanation: str
-    guessed: bool = Field(description="Whether the outcome rests on a guess.")
-    reward_guessed: bool = Field(description="Whether the reward rests on a guess.")
-    verdicts: list[Verdict]
 
 
 class LedgerEntry(Model):
