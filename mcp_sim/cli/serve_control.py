@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mcp_sim.server.access import Access, environment, names_of
+from mcp_sim.server.access import Access, names_of
 from mcp_sim.server.control.tokens import ControlToken, control_token
 from mcp_sim.server.listening import bind, parse_address, serving, url
 from mcp_sim.types.errors import UsageError
@@ -27,7 +28,7 @@ def token_of(args: argparse.Namespace) -> Generator[ControlToken | None]:
     if args.control is None:
         yield None
         return
-    with control_token(args.control_token_file, environment()) as token:
+    with control_token(args.control_token_file, os.environ) as token:
         yield token
 
 

@@ -10,7 +10,7 @@ from functools import partial
 import anyio
 from starlette.responses import JSONResponse
 
-from mcp_sim.server.access import Access, NotAdmitted, names_of
+from mcp_sim.server.access import Access, names_of
 from mcp_sim.server.exchange import App, Bodies, Receive, Refusal, Scope, Send, replayed
 from mcp_sim.server.listening import bind, listen, parse_address, url
 from mcp_sim.training.adapters.gym_server import GymServer
@@ -36,8 +36,8 @@ class Guard:
         try:
             self._access.check_names(headers.get(b"host"), headers.get(b"origin"))
             body = await self._bodies.whole(receive)
-        except (NotAdmitted, Refusal) as refusal:
-            response = JSONResponse({"error": refusal.reason}, refusal.status, getattr(refusal, "headers", {}))
+        except Refusal as refusal:
+            response = JSONResponse({"error": refusal.reason}, refusal.status, refusal.headers)
             await response(scope, receive, send)
         else:
             await self._app(scope, replayed(body, receive), send)
@@ -55,8 +55,4 @@ def run(args: argparse.Namespace) -> int:
         app = Guard(gym.app(), names_of(host, args.allow_host))
         where = f"mcp-sim serves episodes of {args.scenario} at {url(host, listener)}"
         begun = partial(print, where, file=sys.stderr, flush=True)
-        return anyio.run(listen, app, listener, begun, _nothing, GRACE_SECONDS, UNREAD_SECONDS)
-
-
-def _nothing() -> None:
-    """Leave: episodes end with the process."""
+        return anyio.run(listen, app, listener, begun, lambda: None, GRACE_SECONDS, UNREAD_SECONDS)

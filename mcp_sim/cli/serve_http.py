@@ -23,7 +23,7 @@ from mcp_sim.cli.serve_compile import compiling
 from mcp_sim.cli.serve_control import barring, controlled, token_of
 from mcp_sim.cli.startup import Loaded, announcement, freeze_collector, logs_calls
 from mcp_sim.cli.terminal import counted
-from mcp_sim.server.access import TOKEN_VARIABLE, Access, access, environment
+from mcp_sim.server.access import TOKEN_VARIABLE, Access, access
 from mcp_sim.server.control.tokens import ControlToken
 from mcp_sim.server.http import HttpServer, Limits
 from mcp_sim.server.listening import bind, listen, parse_address, url
@@ -86,7 +86,7 @@ def run(loaded: Loaded, args: argparse.Namespace, listener: socket.socket) -> in
     logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     if loaded.simulator.scenario.auth is not None:
         _check_login(args)
-    rules = access(parse_address(args.http)[0], args.allow_host, args.token_file, environment())
+    rules = access(parse_address(args.http)[0], args.allow_host, args.token_file, os.environ)
     with token_of(args) as token:
         port = _Port(listener, barring(rules, token), token)
         serve = partial(_serve, loaded, args, port)
@@ -97,7 +97,7 @@ def _check_login(args: argparse.Namespace) -> None:
     """Raise `UsageError` for options that exclude `auth: oauth`."""
     if args.workers > 1:
         raise UsageError("a scenario with `auth` works with one worker only; leave out --workers")
-    if args.token_file is not None or environment().get(TOKEN_VARIABLE):
+    if args.token_file is not None or os.environ.get(TOKEN_VARIABLE):
         raise UsageError(f"a scenario with `auth` makes its own tokens; leave out --token-file and {TOKEN_VARIABLE}")
 
 

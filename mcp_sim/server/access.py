@@ -17,10 +17,11 @@ from typing import Any, cast
 from urllib.parse import parse_qs
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST
 
+from mcp_sim.server.exchange import Refusal
 from mcp_sim.server.worlds import checked_name, is_name
-from mcp_sim.types.errors import McpSimError, UsageError
+from mcp_sim.types.errors import UsageError
 from mcp_sim.types.frozen import frozen
 
 TOKEN_VARIABLE = "MCP_SIM_TOKEN"  # noqa: S105 (the name of a variable, not a token)
@@ -29,14 +30,6 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 _ORIGIN = re.compile(r"https?://(?P<host>[^/?#@\\]+)", re.IGNORECASE)
 """An origin of a page: a scheme and a host. Neither a user nor a path belongs to it."""
-
-
-class NotAdmitted(McpSimError):
-    """A request that is not admitted: the status of its response, and more for the operator of the server."""
-
-    def __init__(self, status: int, message: str, reason: str) -> None:
-        self.status, self.reason = status, reason
-        super().__init__(message)
 
 
 @frozen
@@ -52,13 +45,13 @@ class Access:
     """The digests of tokens that are never admitted, since they belong to another listener."""
 
     def check_names(self, host: bytes | None, origin: bytes | None) -> None:
-        """Raise `NotAdmitted` for a request by another name of the server, or from a foreign page."""
+        """Raise `Refusal` for a request by another name of the server, or from a foreign page."""
         if not self.is_host(host):
             reason = f"{_shown(host)} is not allowed as Host; --allow-host adds a name"
-            raise NotAdmitted(421, "Invalid Host header", reason)
+            raise Refusal(421, INVALID_REQUEST, "Invalid Host header", reason=reason)
         if not self.is_origin(origin, host):
             reason = f"{_shown(origin)} is not allowed as Origin; --allow-host adds a name"
-            raise NotAdmitted(403, "Invalid Origin header", reason)
+            raise Refusal(403, INVALID_REQUEST, "Invalid Origin header", reason=reason)
 
     def is_host(self, host: bytes | None) -> bool:
         """Whether a Host header is allowed. An IP address always is, since DNS rebinding needs a name."""
@@ -81,16 +74,16 @@ class Access:
         return self.is_host(host) and self.is_origin(origin, host)
 
     def principal(self, authorization: bytes | None) -> str | None:
-        """Return the world of a bearer token, None without one. Raises `PermissionError` for an unknown one."""
+        """Return the world of a bearer token, None without one. Raises `Refusal` for an unknown one."""
         scheme, _, token = (authorization or b"").partition(b" ")
         is_bearer = scheme.lower() == b"bearer" and bool(token.strip())
         hashed = digest(token.strip()) if is_bearer else ""
-        if hashed in self.barred:
-            raise PermissionError
-        if not self.principals:
+        if not self.principals and hashed not in self.barred:
             return _world_of(hashed) if is_bearer else None
-        if hashed not in self.principals:
-            raise PermissionError
+        if hashed in self.barred or hashed not in self.principals:
+            what = "no bearer token" if authorization is None else "its bearer token is not one"
+            reason = f"{what} of --token-file or {TOKEN_VARIABLE}"
+            raise Refusal(401, INVALID_REQUEST, "Unauthorized", {"www-authenticate": "Bearer"}, reason=reason)
         return self.principals[hashed]
 
 
@@ -112,11 +105,6 @@ def access(bound: str, names: Collection[str], token_file: Path | None, environm
 def names_of(bound: str, names: Collection[str]) -> frozenset[str]:
     """Return the names of a server that is bound to a host, in lower case."""
     return frozenset({*LOOPBACK, bound.lower(), *(name.lower() for name in names)})
-
-
-def environment() -> Mapping[str, str]:
-    """Return the environment variables, which may hold a token."""
-    return os.environ
 
 
 def _from_file(path: Path) -> dict[str, str]:

@@ -10,18 +10,20 @@ import re
 from collections.abc import Awaitable, Callable, Generator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import anyio
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 
-from mcp_sim.server.access import WorldNames
 from mcp_sim.server.lines import Refused, parse_message
 from mcp_sim.server.turns import Turn
 from mcp_sim.types import BrokenDelivery
 from mcp_sim.types.errors import McpSimError
 from mcp_sim.types.json_values import encode, has_many_values
+
+if TYPE_CHECKING:
+    from mcp_sim.server.access import WorldNames
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -318,7 +320,6 @@ class Refusal(McpSimError):
         super().__init__(message)
 
     async def send(self, send: Send) -> None:
-        """Send the refusal."""
         body = encode({"jsonrpc": "2.0", "id": self.number, "error": {"code": self.code, "message": str(self)}})
         headers = {"content-type": "application/json", **self.headers}
         await respond(send, self.status, [(name.encode(), value.encode()) for name, value in headers.items()], body)

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from mcp_sim.server.access import Access, NotAdmitted
+from mcp_sim.server.access import Access
 from mcp_sim.server.control.controls import Controls
 from mcp_sim.server.control.errors import ControlError, of_model
 from mcp_sim.server.control.following import Followed
@@ -81,10 +81,9 @@ class ControlServer:
             self._admit(dict(scope["headers"]))
             body = await self._bodies.whole(receive)
             check_values(body)
-        except (NotAdmitted, Refusal) as refusal:
+        except Refusal as refusal:
             logger.warning("refused %s %s: %d, %s", scope["method"], scope["path"], refusal.status, refusal.reason)
-            headers = getattr(refusal, "headers", {})
-            await _response(refusal.status, str(refusal), headers)(scope, receive, send)
+            await _response(refusal.status, str(refusal), refusal.headers)(scope, receive, send)
             return
         try:
             await self._app(scope, replayed(body, receive), send)
@@ -92,7 +91,7 @@ class ControlServer:
             logger.exception("a request failed: %s %s", scope["method"], scope["path"])
 
     def _admit(self, headers: Mapping[bytes, bytes]) -> None:
-        """Raise `NotAdmitted` or `Refusal` for requests of others."""
+        """Raise `Refusal` for requests of others."""
         self._access.check_names(headers.get(b"host"), headers.get(b"origin"))
         if not self._token.admits(headers.get(b"authorization")):
             reason = f"it has not the token of {self._token.source}"
@@ -120,7 +119,6 @@ class ControlServer:
         return StreamingResponse(self._events(entries), **_STREAM)
 
     async def _events(self, entries: AsyncGenerator[Followed]) -> AsyncGenerator[bytes]:
-        """Yield the entries of a ledger as events."""
         self._streams += 1
         try:
             yield b": the ledger\n\n"
