@@ -14,6 +14,7 @@ from textwrap import wrap
 from typing import Any, cast
 from unicodedata import normalize
 
+from mcp_sim.runs.starter.texts import template
 from mcp_sim.spec.program_tables import is_table_name
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Domain, Entity
@@ -26,27 +27,6 @@ _WIDTH = 110
 _VERBS = ("create", "get", "list", "search", "update", "delete")
 _USED = frozenset({"Refused", "found", "given", "known", "list", "row", "rows", "tables", "tool", "world"})
 """Names that a program uses itself."""
-
-_HEAD = '''\
-"""A program for {name}: a first version, from what was inferred of its tools. Edit it."""
-
-{imports}
-
-{tables}{begin}
-
-
-def given(**values):
-    """Return the values that the caller gave."""
-    return {{name: value for name, value in values.items() if value is not None}}
-
-
-def known(table, key):
-    """Return a row. Refuses keys that no record has."""
-    row = table.get(key)
-    if row is None:
-        raise Refused(f"{{key}} not found")
-    return row
-'''
 
 
 def program_text(name: str, domain: Domain) -> str:
@@ -70,12 +50,13 @@ def program_text(name: str, domain: Domain) -> str:
         "tables": "\n".join(["tables = {", *tables, "}"]),
         "begin": "\n".join(_beginning(libraries)) if libraries else "",
     }
-    parts = [_HEAD.format(**head)]
+    parts = [template("program").format(**head)]
     parts += [
         "\n\n" + "\n".join(_function(plan, tools[plan.tool], functions, adapted.get(plan.tool))) + "\n"
         for plan in plans
     ]
-    left = [_printable(tools[tool].name) for tool in tools if tool not in {plan.tool for plan in plans}]
+    names = [tool.name for tool in tools.values() if tool.id not in {plan.tool for plan in plans}]
+    left = [name if name.isprintable() else json.dumps(name) for name in names]
     comment = wrap(f"These tools keep the plan that was inferred: {', '.join(left)}", _WIDTH, break_on_hyphens=False)
     parts += ["\n\n", *(f"# {line}\n" for line in comment)] if left else []
     return "".join(parts)
@@ -117,10 +98,6 @@ def _function_names(tools: Iterable[str]) -> Mapping[str, str]:
             name += "_"
         names[tool] = name
     return names
-
-
-def _printable(name: str) -> str:
-    return name if name.isprintable() else json.dumps(name)
 
 
 def _table(entity: Entity, tables: Container[str]) -> Iterator[str]:

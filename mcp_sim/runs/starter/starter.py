@@ -14,7 +14,7 @@ from mcp_sim.runs.agents.script import read_script
 from mcp_sim.runs.agents.trials import GIVING_UP, passes
 from mcp_sim.runs.starter.errand import Errand, Use, errands
 from mcp_sim.runs.starter.program import program_text
-from mcp_sim.runs.starter.texts import TEST_SCRIPTED, bare_scenario_text, scenario_text, script_text
+from mcp_sim.runs.starter.texts import bare_scenario_text, scenario_text, script_text, template
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.foreign.files import distinct, kind_of_file, read_value
@@ -65,7 +65,7 @@ async def make_starter(source: _Source, folder: Path, *, programs: bool = False)
             _write(specs, trial)
         errand, domain, passing = await _best(source.references(trial), trial)
     scenario = scenario_text(source.references(folder), errand, domain)
-    files = {**specs, SCENARIO: scenario, SCRIPT: script_text(errand), TEST_FILE: TEST_SCRIPTED}
+    files = {**specs, SCENARIO: scenario, SCRIPT: script_text(errand), TEST_FILE: template("scripted_test")}
     careless = [name for name in passing if name != CAREFUL]
     advice = f"{', '.join(careless)}: an agent like this passes {SCENARIO} as well; add an expectation that it fails"
     weak = [advice] if careless else []
@@ -147,7 +147,6 @@ class _Source:
     unreached: Sequence[Unreached] = ()
 
     def names(self) -> list[str]:
-        """Return the names of the servers."""
         return [server.name for server in self.servers] or [Path(self.spec).stem]
 
     def references(self, folder: Path) -> Mapping[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
 from textwrap import wrap
 
 import yaml
@@ -20,43 +21,15 @@ RECORDS = 8
 _COMMENTS_AT = 37
 _WIDTH = 100
 
-TEST_SCRIPTED = '''\
-"""Test an agent in the scenario beside this file: `pytest`."""
 
-import sys
-from pathlib import Path
-
-import pytest
-
-HERE = Path(__file__).parent
-
-# Replace this by the command of your agent. Until then, a scripted agent carries out the task.
-AGENT = [sys.executable, "-m", "mcp_sim.runs.agents", "verify_then_retry", "--script", str(HERE / "script.yaml")]
-
-
-@pytest.mark.mcp_sim("scenario.yaml", seeds=3)
-def test_agent(mcp_sim):
-    mcp_sim.check(mcp_sim.run(AGENT))
-'''
-"""The test of a first scenario. It is the same for every one."""
-
-_TEST_COMMAND = '''\
-"""Test an agent with the faults in the scenario beside this file: `pytest`."""
-
-import pytest
-
-AGENT = {agent}
-
-
-@pytest.mark.mcp_sim({scenario})
-def test_agent(mcp_sim):
-    mcp_sim.check(mcp_sim.run(AGENT))
-'''
+def template(name: str) -> str:
+    """Return a text that ships beside this module."""
+    return files("mcp_sim.runs.starter").joinpath("templates", f"{name}.txt").read_text(encoding="utf-8")
 
 
 def test_text(scenario: str, agent: Sequence[str]) -> str:
     """Return a test that runs the command of an agent in a scenario, a file beside the test."""
-    return _TEST_COMMAND.format(agent=json.dumps(list(agent)), scenario=json.dumps(scenario))
+    return template("agent_test").format(agent=json.dumps(list(agent)), scenario=json.dumps(scenario))
 
 
 def scenario_text(tools: Mapping[str, str], errand: Errand, domain: Domain) -> str:

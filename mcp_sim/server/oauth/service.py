@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from html import escape
+from importlib.resources import files
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -46,16 +47,6 @@ _REASONS: Mapping[Reason, str] = {
     "revoked": "The access token was revoked",
     "audience": "The access token is for another resource",
 }
-_PAGE = """\
-<!doctype html>
-<meta charset="utf-8"><title>Grant access</title>
-<style>body{{font:16px system-ui;max-width:28rem;margin:4rem auto}}</style>
-<h1>Grant access?</h1>
-<p><b>{client}</b> asks for access to <code>{resource}</code>.</p>
-<p>It will return to <code>{back}</code>.</p>
-<form method="post"><input type="hidden" name="request" value="{number}">
-<button name="decision" value="grant">Grant</button> <button name="decision" value="deny">Deny</button></form>
-"""
 
 Route: TypeAlias = Callable[[Request], Awaitable[Response]]
 
@@ -150,7 +141,12 @@ class Authorization:
             "back": str(waiting.params.redirect_uri),
             "number": number,
         }
-        page = _PAGE.format(**{name: escape(readable(text)) for name, text in texts.items()})
+        page = (
+            files("mcp_sim.server.oauth")
+            .joinpath("consent.html")
+            .read_text(encoding="utf-8")
+            .format(**{name: escape(readable(text)) for name, text in texts.items()})
+        )
         return HTMLResponse(page, headers=PAGE_HEADERS)
 
     async def _decide(self, request: Request) -> Response:
