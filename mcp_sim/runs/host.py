@@ -10,7 +10,7 @@ from secrets import token_hex
 from mcp_sim.server.access import access
 from mcp_sim.server.http import HttpServer, Limits
 from mcp_sim.server.listening import bind, serving, url
-from mcp_sim.server.worlds import Worlds, WorldUnavailable
+from mcp_sim.server.worlds import Worlds
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
@@ -25,12 +25,12 @@ class Host:
 
     def __init__(self, scenario: Scenario, base: str) -> None:
         self._scenario, self._base = scenario, base
-        self.worlds = OpenWorlds()
+        self.worlds = Worlds(dict[str, World]().__getitem__, sys.maxsize, only_declared=True)  # it creates none
 
     def add(self, world: World) -> tuple[str, Mapping[str, str]]:
         """Serve a world. Return a name to remove it by, and the URL of each of its servers."""
         name = token_hex(8)
-        self.worlds.admit(name, world)
+        self.worlds.add(world, name)
         several = len(self._scenario.servers) > 1
         return name, {
             server: f"{self._base}/w/{name}{f'/{server}' if several else ''}/mcp" for server in self._scenario.servers
@@ -41,39 +41,15 @@ class Host:
         self.worlds.forget(name)
 
 
-class OpenWorlds(Worlds):
-    """Worlds that were added; no other is created when it is named."""
-
-    def __init__(self) -> None:
-        self._added: dict[str, World] = {}
-        super().__init__(self._added.__getitem__, sys.maxsize)
-
-    def admit(self, name: str, world: World) -> None:
-        self._added[name] = world
-
-    def check(self, name: str) -> None:
-        if name not in self._added:
-            raise WorldUnavailable(name, f"Unknown world: {name}", is_full=False)
-        super().check(name)
-
-    def forget(self, name: str) -> None:
-        self._added.pop(name, None)
-        super().forget(name)
-
-
 @asynccontextmanager
 async def open_host(scenario: Scenario, idle: float) -> AsyncGenerator[Host]:
     """Serve on a free port of this machine. MCP sessions end after `idle` seconds without a request."""
     with bind(ADDRESS, 0) as listener:
         host = Host(scenario, url(ADDRESS, listener))
         limits = Limits(MOST_SESSIONS, idle, GRACE_SECONDS)
-        server = HttpServer(scenario, host.worlds, access(ADDRESS, (), None, {}), limits, _ignore)
+        server = HttpServer(scenario, host.worlds, access(ADDRESS, (), None, {}), limits, lambda: None)
         async with (
             server.open() as app,
             serving(app, listener, server.leave, GRACE_SECONDS, UNREAD_SECONDS, server.answer_at_once),
         ):
             yield host
-
-
-def _ignore() -> None:
-    return

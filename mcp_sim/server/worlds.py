@@ -67,10 +67,11 @@ class Worlds:
         """Return the world of this name, if it exists."""
         return self._worlds.get(name)
 
-    def add(self, world: World) -> None:
-        """Add a world under its name, which is free. Raises `WorldUnavailable` if the server is full."""
-        self.check_room(world.name)
-        self._worlds[world.name] = world
+    def add(self, world: World, name: str = "") -> None:
+        """Add a world under a free name, by default its own. Raises `WorldUnavailable` if the server is full."""
+        name = name or world.name
+        self.check_room(name)
+        self._worlds[name] = world
 
     def check_room(self, name: str) -> None:
         """Raise `WorldUnavailable` if the server has no room for another world."""
@@ -109,7 +110,6 @@ class Worlds:
             self._on_end(world)
 
     def end(self) -> None:
-        """Drop all worlds."""
         for name in list(self._worlds):
             self.forget(name)
 
