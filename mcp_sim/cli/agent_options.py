@@ -11,12 +11,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from mcp_sim import __version__
-from mcp_sim.cli.parsing import count, trust_option
+from mcp_sim.cli.parsing import count, positive_seconds, trust_option
 from mcp_sim.cli.terminal import Progress, note
 from mcp_sim.runs.agent import AgentCommand, model_keys
 from mcp_sim.runs.hunting.journal import PROGRAMS, program_hashes
 from mcp_sim.types import Record
-from mcp_sim.types.clock import duration
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.scenario import Scenario
 
@@ -38,27 +37,21 @@ def agent_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_options(parser: argparse.ArgumentParser) -> None:
-    """Add how an agent is run."""
+    add = parser.add_argument
     trust_option(parser)
-    parser.add_argument("--seeds", metavar="0..49", help="seeds, as 0..49 or 1,2,7 (default: the scenario's)")
-    parser.add_argument("--jobs", type=count, default=4, metavar="N", help="runs at a time (default 4)")
-    parser.add_argument("--timeout", default="10m", metavar="SPAN", help="time of one run (default 10m)")
-    parser.add_argument(
-        "--transport", choices=["http", "stdio"], default="http", help="what {mcp_config} describes (default http)"
-    )
-    parser.add_argument(
-        "--answer-file", metavar="FILE", help="file with the agent's final answer (default: its stdout)"
-    )
-    parser.add_argument(
-        "--world-model", metavar="MODEL", help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER"
-    )
+    add("--seeds", metavar="0..49", help="seeds, as 0..49 or 1,2,7 (default: the scenario's)")
+    add("--jobs", type=count, default=4, metavar="N", help="runs at a time (default 4)")
+    add("--timeout", default="10m", metavar="SPAN", help="time of one run (default 10m)")
+    add("--transport", choices=["http", "stdio"], default="http", help="what {mcp_config} describes (default http)")
+    add("--answer-file", metavar="FILE", help="file with the agent's final answer (default: its stdout)")
+    add("--world-model", metavar="MODEL", help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER")
 
 
 def agent_command(scenario: Scenario, args: argparse.Namespace) -> AgentCommand:
     """Return the command of the agent. Raises `UsageError` if it cannot work."""
-    agent = AgentCommand(
-        tuple(args.agent), _seconds(args.timeout), args.transport, args.answer_file, model_keys(scenario)
-    )
+    timeout = f"{args.timeout}s" if args.timeout.replace(".", "", 1).isdigit() else args.timeout
+    seconds = positive_seconds("--timeout", timeout)
+    agent = AgentCommand(tuple(args.agent), seconds, args.transport, args.answer_file, model_keys(scenario))
     agent.check(scenario)
     if args.jobs > 1 and not agent.is_parallel():
         raise UsageError("--answer-file needs {dir}, the folder of each run, as in {dir}/answer.txt, or --jobs 1")
@@ -80,13 +73,15 @@ def journal_header(scenario: Scenario, args: argparse.Namespace, clock: str) -> 
 
 def chosen_seeds(scenario: Scenario, text: str | None) -> list[int]:
     """Return the seeds of `--seeds`; the scenario's own without it. Raises `UsageError` if they are invalid."""
-    if text is None:
-        return [scenario.seed]
+    return [scenario.seed] if text is None else seeds_in(text)
+
+
+def seeds_in(text: str) -> list[int]:
+    """Return the seeds of numbers and ranges, such as `0..49` or `1,2,7`. Raises `UsageError`."""
     return list(dict.fromkeys(seed for span in text.split(",") for seed in _span(span.strip(), text)))
 
 
 def _span(span: str, text: str) -> range:
-    """Return the seeds of one part of the option."""
     match = _RANGE.fullmatch(span)
     first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
     if first > last:
@@ -94,16 +89,6 @@ def _span(span: str, text: str) -> range:
     if last - first >= MOST_RUNS:
         raise UsageError(f"--seeds: these are more than {MOST_RUNS} runs")
     return range(first, last + 1)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text) if text.replace(".", "", 1).isdigit() else duration(text).total_seconds()
-    except ValueError as error:
-        raise UsageError(f"--timeout: {error}") from None
-    if seconds <= 0:
-        raise UsageError("--timeout must be greater than 0")
-    return seconds
 
 
 def quieten() -> None:

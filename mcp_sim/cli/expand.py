@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
 
+from mcp_sim.cli.agent_options import seeds_in
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.parsing import script_option, share
 from mcp_sim.cli.terminal import note
-from mcp_sim.runs.expanding import Concrete, Template, document_text, is_test, numbers
+from mcp_sim.runs.expanding import Concrete, Template, document_text, is_test
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.readable import printable
 
@@ -29,13 +31,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, or 1 if no task was kept."""
     template = Template(args.template, args.script or args.template.with_name("script.yaml"))
-    seeds = numbers(args.seeds)
+    seeds = seeds_in(args.seeds)
     for split in ("train", "test"):
         (args.output / split).mkdir(parents=True, exist_ok=True)
     return anyio.run(_expand, template, seeds, args)
 
 
-async def _expand(template: Template, seeds: range, args: argparse.Namespace) -> int:
+async def _expand(template: Template, seeds: Sequence[int], args: argparse.Namespace) -> int:
     lines, reasons, examples = list[str](), Counter[str](), dict[str, str]()
     for seed in seeds:
         task = await template.concrete(seed, args.output)

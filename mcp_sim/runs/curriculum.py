@@ -16,6 +16,7 @@ from mcp_sim.runs.agents.script import Script
 from mcp_sim.runs.agents.trials import played
 from mcp_sim.runs.comparison import RunsReport
 from mcp_sim.runs.hunting.faults import Fault, Placed, Places, all_faults
+from mcp_sim.runs.hunting.search import index_of
 from mcp_sim.runs.hunting.trials import BudgetSpent, Queue, Setup, Tester, Trial
 from mcp_sim.runs.results import called_tools
 from mcp_sim.simulator.simulator import Simulator
@@ -112,9 +113,7 @@ class Curriculum:
             return
         self.survived += 1
         if setup.faults and {fault.id for fault in setup.faults} == {*trial.applied}:
-            last = setup.faults[-1]
-            tools = [at for at, tool in enumerate(trial.called) if tool == last.tool]
-            begin = tools[min(last.nth or 1, len(tools)) - 1] + 1 if tools else 0
+            begin = index_of(setup.faults[-1], trial.called) + 1
             for cost, harder in self._harder(setup, trial.called, begin):
                 self._queue.add(harder, cost + NEIGHBOUR * len(setup.faults))
 

@@ -4,7 +4,7 @@
       buyer: {entity: contact, where: {stage: lead}}
     task: Create the deal "Spring order" for {{buyer.name}}.
 
-`{{buyer.name}}` stands anywhere in the scenario and in its script. A task is kept if the agent `golden` passes it and
+`{{buyer.name}}` may occur anywhere in the scenario and its script. A task is kept if the agent `golden` passes it and
 the agent that gives up fails.
 """
 
@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_sim.runs.agents.script import Script, read_as
 from mcp_sim.runs.agents.trials import GIVING_UP, graded, passes
+from mcp_sim.runs.hunting.case import relocated
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec import yaml12
@@ -38,8 +39,6 @@ from mcp_sim.world.state import State
 
 GRADED = ("naive_retry", "verify_then_retry", "duplicate_writer", GIVING_UP)
 """The agents whose share of failures is the difficulty of a task."""
-
-REFERENCES = ("tools", "extends")  # the keys of a scenario that may name files beside it
 
 _SLOT = re.compile(r"\{\{(\w+)\.(\w+)\}\}")
 
@@ -126,18 +125,10 @@ class Template:
 
     def moved(self, scenario: Record, folder: Path) -> Record:
         """Return the scenario with its references to files as they are from another folder."""
-
-        def reference(value: Json) -> Json:
-            if isinstance(value, list):
-                return [reference(entry) for entry in cast("list[Json]", value)]
-            beside = isinstance(value, str) and (self._path.parent / value).is_file()
-            return os.path.relpath(self._path.parent / str(value), folder) if beside else value
-
-        return {key: reference(value) if key in REFERENCES else value for key, value in scenario.items()}
+        return relocated(scenario, self._path.parent, folder)
 
 
 def document_text(document: Record) -> str:
-    """Return a document as YAML."""
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
 
 
@@ -180,11 +171,3 @@ def _value(slot: re.Match[str], bound: Mapping[str, Record]) -> Json:
         known = ", ".join(f"{name}.{field}" for name, record in bound.items() for field in record)
         raise UsageError(f"{slot[0]}: no such name or field; known are {known or 'none, since `pick` is empty'}")
     return bound[name][field]
-
-
-def numbers(text: str) -> range:
-    """Return the seeds of a range such as `0..999`, or of one number. Raises `UsageError`."""
-    first, _, last = text.partition("..")
-    if not first.isdecimal() or not (last or first).isdecimal() or int(last or first) < int(first):
-        raise UsageError(f"--seeds: expected a range such as 0..999, got {text!r}")
-    return range(int(first), int(last or first) + 1)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 
@@ -34,6 +35,8 @@ from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.sinks.jsonl import Jsonl
 from mcp_sim.world.trace import answer_line, header_line
 from mcp_sim.world.world import World
+
+T = TypeVar("T")
 
 LEDGER_KEEP = 100_000  # verdicts need the whole ledger, and no run has as many calls
 
@@ -71,32 +74,34 @@ async def run_all(
             settings.traces.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"cannot create the folder {settings.traces}: {error.strerror}") from None
-    errors = list[Exception]()
     async with _opened(scenario, plans, settings) as runner:
-        await _work(runner, plans, settings.jobs, on_done, errors)
-    if errors and isinstance(errors[0], McpSimError):  # raised here, since task groups would wrap it
-        raise errors[0]
-    if errors:
-        raise Crash("run", f"{type(errors[0]).__name__}: {errors[0]}") from errors[0]
+
+        async def run(plan: RunPlan) -> None:
+            on_done(await runner.run(plan))
+
+        error = await first_error(plans, settings.jobs, run)
+    if isinstance(error, McpSimError):  # raised here, since task groups would wrap it
+        raise error
+    if error is not None:
+        raise Crash("run", f"{type(error).__name__}: {error}") from error
 
 
-async def _work(
-    runner: _Runner, plans: Sequence[RunPlan], jobs: int, on_done: Callable[[RunResult], None], errors: list[Exception]
-) -> None:
-    """Make the runs. The first error ends all of them."""
-    waiting = iter(plans)
+async def first_error(items: Sequence[T], jobs: int, work: Callable[[T], Awaitable[None]]) -> Exception | None:
+    """Do the work on each item, in order, `jobs` at a time. Return the first error, which ends all of it."""
+    waiting, errors = iter(items), list[Exception]()
 
-    async def work() -> None:
+    async def work_on() -> None:
         try:
-            for plan in waiting:
-                on_done(await runner.run(plan))
-        except Exception as error:  # noqa: BLE001 (raised again outside of the task groups)
+            for item in waiting:
+                await work(item)
+        except Exception as error:  # noqa: BLE001 (raised by the caller, outside of task groups)
             errors.append(error)
             workers.cancel_scope.cancel()
 
     async with anyio.create_task_group() as workers:
-        for _ in range(min(jobs, len(plans))):
-            workers.start_soon(work)
+        for _ in range(min(jobs, len(items))):
+            workers.start_soon(work_on)
+    return errors[0] if errors else None
 
 
 @asynccontextmanager

@@ -35,7 +35,7 @@ class CaseWriter:
         document: Any = yaml12.load(read_whole(source), str(source)).value
         if is_spec(document):
             raise UsageError(f"{source}: a hunt needs a scenario; `mcp-sim init` writes a first one for given tools")
-        self._document = _relocated(cast("Record", document), source.parent, folder)
+        self._document = relocated(cast("Record", document), source.parent, folder)
 
     def text(self, name: str, setup: Setup, trial: Trial) -> str:
         """Return the scenario of a trial, with comments that say what fails and how to repeat it."""
@@ -81,8 +81,8 @@ def _part(given: GivenRecords) -> Json:
     return {"count": given.count, "rows": rows}
 
 
-def _relocated(document: Record, before: Path, folder: Path) -> Record:
-    """Return a document whose files are named relative to another folder."""
+def relocated(document: Record, before: Path, folder: Path) -> Record:
+    """Return a scenario whose files are named relative to another folder."""
 
     def moved(value: Json) -> Json:
         is_there = isinstance(value, str) and (before / value).exists() and not is_shipped(before / value)
@@ -105,19 +105,18 @@ def _relocated(document: Record, before: Path, folder: Path) -> Record:
         file, _, function = code.rpartition(":")
         return {**as_object(entry), "python": f"{moved(file)}:{function}"}
 
-    relocated = {**document, "tools": _each(document["tools"], moved_tools)}
-    relocated |= (
-        {"expect": [moved_check(entry) for entry in as_list(document["expect"])]} if "expect" in document else {}
-    )
+    result = {**document, "tools": _each(document["tools"], moved_tools)}
+    result |= {"extends": _each(document["extends"], moved)} if "extends" in document else {}
+    result |= {"expect": [moved_check(entry) for entry in as_list(document["expect"])]} if "expect" in document else {}
     if isinstance(world := document.get("world"), dict):
-        relocated["world"] = given = dict(cast("Record", world))
+        result["world"] = given = dict(cast("Record", world))
         given |= {"state": moved(given["state"])} if "state" in given else {}
         given |= {"records": _each(given["records"], moved_records)} if "records" in given else {}
-    return relocated
+    return result
 
 
 def _each(value: Json, change: Callable[[Json], Json]) -> Json:
-    """Return a value, or each value of a mapping, changed."""
+    """Return a value, or each value of a mapping or list, changed."""
     if isinstance(value, dict):
         return {name: change(held) for name, held in cast("Record", value).items()}
-    return change(value)
+    return [change(held) for held in cast("list[Json]", value)] if isinstance(value, list) else change(value)

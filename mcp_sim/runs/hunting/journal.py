@@ -82,7 +82,6 @@ class Journal:
         return self._known.get(key)
 
     def add(self, key: str, trial: Record) -> None:
-        """Keep a trial."""
         self._known[key] = trial
         self._write({"key": key, "trial": trial})
 

@@ -160,7 +160,7 @@ class Search:
         usual = _places(self.clean[setup.seed].called)
         taken = {(fault.tool, fault.nth) for fault in setup.faults}
         cost = sum(self._places.cost(fault) + ANOTHER_FAULT for fault in setup.faults)
-        begin = _index_of(setup.faults[-1], trial.called) + 1
+        begin = index_of(setup.faults[-1], trial.called) + 1
         for fault in self._places.after(trial.called, begin):
             if fault.place not in taken:
                 known = 0 if fault.place not in usual else ALREADY_KNOWN
@@ -172,7 +172,7 @@ def _places(called: Sequence[str]) -> set[tuple[str, int | None]]:
     return {(tool, called[: index + 1].count(tool)) for index, tool in enumerate(called)}
 
 
-def _index_of(fault: Placed, called: Sequence[str]) -> int:
+def index_of(fault: Placed, called: Sequence[str]) -> int:
     """Return the index of the call that a fault was placed at."""
     nth = fault.nth or 1
     indices = [index for index, tool in enumerate(called) if tool == fault.tool]

@@ -7,13 +7,11 @@ from dataclasses import asdict, field, replace
 from heapq import heappop, heappush
 from typing import Any
 
-import anyio
-
 from mcp_sim.grading.bases import AboutPerturbation
 from mcp_sim.runs.hunting.faults import Placed, with_fault
 from mcp_sim.runs.hunting.journal import Journal
 from mcp_sim.runs.results import Condition, RunPlan, RunResult
-from mcp_sim.runs.runner import Settings, run_all
+from mcp_sim.runs.runner import Settings, first_error, run_all
 from mcp_sim.types import Record
 from mcp_sim.types.errors import McpSimError
 from mcp_sim.types.frozen import frozen
@@ -21,7 +19,7 @@ from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import expectations
 from mcp_sim.types.scenario import ExpectationEntry, GivenRecords, Scenario
 
-AGENT = "the agent"  # stands for an expectation where the agent itself did not end well
+AGENT = "the agent"  # in place of an expectation where the agent itself did not end well
 
 _WITH, _WITHOUT = Condition("faults"), Condition("clean", has_faults=False)
 
@@ -108,7 +106,6 @@ class Trial:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Trial:
-        """Return the trial of a line in a journal."""
         return cls(
             value["outcome"], value["because"], tuple(value["failed"]), tuple(value["called"]), tuple(value["applied"])
         )
@@ -175,23 +172,14 @@ class Tester:
     async def _run_all(self, setups: Sequence[Setup]) -> list[Trial]:
         """Return the trials: from the journal, else from runs of the agent."""
         trials = {setup.key: self._journal.trial(setup.key) for setup in setups}
-        waiting = iter([setup for setup in setups if trials[setup.key] is None])
-        errors = list[Exception]()
 
-        async def work() -> None:
-            try:
-                for setup in waiting:
-                    trials[setup.key] = trial = (await self._run(setup)).to_json()
-                    self._journal.add(setup.key, trial)
-            except Exception as error:  # noqa: BLE001 (raised again outside of the task group)
-                errors.append(error)
-                workers.cancel_scope.cancel()
+        async def run(setup: Setup) -> None:
+            trials[setup.key] = trial = (await self._run(setup)).to_json()
+            self._journal.add(setup.key, trial)
 
-        async with anyio.create_task_group() as workers:
-            for _ in range(min(self._settings.jobs, len(setups))):
-                workers.start_soon(work)
-        if errors:
-            raise errors[0]
+        waiting = [setup for setup in setups if trials[setup.key] is None]
+        if error := await first_error(waiting, self._settings.jobs, run):
+            raise error
         return [Trial.from_json(trials[setup.key] or {}) for setup in setups]
 
     async def _run(self, setup: Setup) -> Trial:
