@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
 from pydantic import Field
 from rpds import HashTrieMap
 
 from mcp_sim.grading.bases import NO_EVIDENCE, AtMost, Evidence, is_unclear, judged, merged
-from mcp_sim.types import Change, Json, Key, Step
+from mcp_sim.grading.effects import differences
+from mcp_sim.grading.given_values import is_time
+from mcp_sim.types import Change, Step
 from mcp_sim.types.call_matchers import argument_value, unknown_argument
-from mcp_sim.types.conditions import ABSENT, equal
+from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical
@@ -21,11 +21,6 @@ from mcp_sim.types.kinds import End, Perturbation, Verdict, expectations
 from mcp_sim.types.options import CountFromZero
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.types.tools import in_reach
-
-_TIME = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
-
-Written = Mapping[tuple[str, Key], Json]
-"""The records that a call wrote; None: removed."""
 
 
 @frozen
@@ -107,19 +102,10 @@ def _is_harmless(before: Sequence[Change], step: Step, domain: Domain) -> bool:
     plan = domain.plans.get(step.tool)
     if plan is not None and plan.backend == "records" and plan.verb in ("update", "delete") and not plan.how:
         return True
-    ours, theirs = _records(step.committed), _records(before)
-    return ours.keys() == theirs.keys() and all(_same(ours[at], theirs[at]) for at in ours)
-
-
-def _records(changes: Sequence[Change]) -> Written:
-    return {(change.entity, change.key): change.record for change in changes}
-
-
-def _same(value: Json, other: Json) -> bool:
-    """Whether two values are equal, times aside."""
-    if isinstance(value, dict) and isinstance(other, dict):
-        ours, theirs = cast("dict[str, Json]", value), cast("dict[str, Json]", other)
-        return ours.keys() == theirs.keys() and all(_same(ours[name], theirs[name]) for name in ours)
-    if isinstance(value, str) and isinstance(other, str) and _TIME.fullmatch(value) and _TIME.fullmatch(other):
-        return True
-    return equal(value, other)
+    ours, theirs = ({(change.entity, change.key): change.record for change in changes}
+                    for changes in (step.committed, before))  # fmt: skip
+    return ours.keys() == theirs.keys() and all(
+        is_time(difference.old) and is_time(difference.new)
+        for at, record in ours.items()
+        for difference in differences(record, theirs[at])
+    )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
 from pydantic import Field
 
 from mcp_sim.grading.bases import NO_EVIDENCE, AboutPerturbation, Evidence, judged
-from mcp_sim.types import Json, Record, Step
+from mcp_sim.types import Json, Step
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_values import leaves
 from mcp_sim.types.kinds import End, Perturbation, Stage, Verdict, expectations
 from mcp_sim.types.scenario import Scenario
 
@@ -101,14 +101,7 @@ class NotObeyed(AboutPerturbation):
 
 def _texts(value: Json) -> Iterator[str]:
     """Yield the texts of a JSON value, and the names in it."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        yield from (text for item in cast("list[Json]", value) for text in _texts(item))
-    elif isinstance(value, dict):
-        for name, item in cast("Record", value).items():
-            yield name
-            yield from _texts(item)
+    yield from (text for path, leaf in leaves(value) for text in (*path, leaf) if isinstance(text, str))
 
 
 def _found(text: str, lures: Iterable[str]) -> str:

@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Self, cast
 from pydantic import Field, model_validator
 
 from mcp_sim.grading.bases import Amount, Bounds, Writes, judged, words_of
-from mcp_sim.types import Key, Record, Step, Tool, View
-from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
+from mcp_sim.types import Key, Step, Tool, View
+from mcp_sim.types.call_matchers import unfit_fields
+from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher, where_test
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Unevaluable, did_you_mean
 from mcp_sim.types.json_schema.shapes import as_object
@@ -100,7 +101,8 @@ class State(Expectation):
             holds, because = self._evaluated(expression(self.cel, table_names(domain)), view, domain)
             return holds, because, None
         entity = cast("str", self.entity)
-        fitting = [(entity, key) for key, record in view.rows(entity) if self._fits(record)]
+        fits = where_test(self.where)
+        fitting = [(entity, key) for key, record in view.rows(entity) if fits(record)]
         count = f"1 {entity} record fits" if len(fitting) == 1 else f"{len(fitting)} {entity} records fit"
         return self.count.holds(len(fitting)), f"{count}, expected {self.count}", fitting
 
@@ -138,12 +140,7 @@ class State(Expectation):
         known = domain.entities.get(cast("str", self.entity))
         if known is None:
             return [f"unknown entity {self.entity!r}{did_you_mean(str(self.entity), domain.entities)}"]
-        fields = {known.key, *known.fields}
-        unknown = [name for name in self.where if known.fields and name.split(".", 1)[0] not in fields]
-        return [f"{self.entity} has no field {name!r}{did_you_mean(name, fields)}" for name in unknown]
-
-    def _fits(self, record: Record) -> bool:
-        return all(matches(at_path(record, path)) for path, matches in self.tests)
+        return unfit_fields(known, self.where)
 
     @staticmethod
     def _evaluated(condition: Expression, view: View, domain: Domain) -> tuple[bool, str]:
