@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_sim import Simulator, World
-from mcp_sim.grading.expectations.paced import told_wait
+from mcp_sim.grading.expectations.paced import requested_wait
 from mcp_sim.types import BrokenDelivery, Observation, RpcError, ToolResult
 from mcp_sim.types.grades import GradedVerdict
 from mcp_sim.world.trace import step_from_json
@@ -35,7 +35,7 @@ async def verdict(world: World, waits: Sequence[float]) -> GradedVerdict:
 @pytest.mark.parametrize(
     ("faults", "waits", "outcome", "because"),
     [
-        (TOLD, [6, 6], "passed", "twice a call was repeated, and waited as told or longer each time"),
+        (TOLD, [6, 6], "passed", "twice a call was repeated, and waited as requested or longer each time"),
         (TOLD, [5.5, 6], "passed", "twice a call was repeated"),
         (TOLD, [6, 5], "failed",
          "the wait before get_contact was repeated is 5 s, expected 6 s, as the answer said; 1 of 2"),
@@ -107,4 +107,4 @@ async def test_another_call_is_no_repetition_and_other_tools_do_not_count(crm: C
     ],
 )
 def test_the_time_to_wait_is_read_as_vendors_write_it(body: Json, seconds: float | None) -> None:
-    assert told_wait(Observation(body)) == seconds
+    assert requested_wait(Observation(body)) == seconds

@@ -47,7 +47,7 @@ class Failed:
     tool: str
     until: datetime
     """When the agent got the answer."""
-    told: float | None
+    requested: float | None
     """The seconds that the answer said to wait; None if it said nothing."""
     waits: int = 0
     first: timedelta = timedelta(0)
@@ -114,7 +114,7 @@ class Paced(Expectation):
 
     tool: str = Field(default="*", description="Only calls of these tools, by glob.", examples=["create_*"])
     tolerance: Annotated[float, Field(ge=0, lt=1)] = Field(
-        default=0.1, description="The share of a told wait that may be missing, 0 to 1."
+        default=0.1, description="The share of a requested wait that may be missing, 0 to 1."
     )
 
     @cached_property
@@ -134,32 +134,32 @@ class Paced(Expectation):
         call = scope_of(step.tool, canonical(without_key(step.tool, step.arguments, scenario.domain)))
         before = facts.failed.get(call)
         wait = timedelta(0) if before is None else step.at - before.until
-        if before is not None and before.told is not None:
-            facts, before = self._after_told_wait(facts, before, wait, step), None
-        told = None if step.served.ok else told_wait(step.served)
+        if before is not None and before.requested is not None:
+            facts, before = self._after_requested_wait(facts, before, wait, step), None
+        requested = None if step.served.ok else requested_wait(step.served)
         is_faulted = any(decided.outcome == "applied" for decided in step.perturbations)
-        is_series = told is None and is_faulted and not step.served.ok
+        is_series = requested is None and is_faulted and not step.served.ok
         if before is not None:
             before = before.after(wait)
             facts = facts if is_series else facts.with_series(before)
-        if not is_series and told is None:
+        if not is_series and requested is None:
             return replace(facts, failed=facts.failed.discard(call))
         until = step.at + step.served.delay
         if is_series and before is not None:
             failed = replace(before, until=until, evidence=before.evidence.with_step(step))
         else:
-            failed = Failed(step.tool, until, told, evidence=NO_EVIDENCE.with_step(step))
+            failed = Failed(step.tool, until, requested, evidence=NO_EVIDENCE.with_step(step))
         return replace(facts, failed=facts.failed.insert(call, failed))
 
-    def _after_told_wait(self, facts: Facts, before: Failed, wait: timedelta, step: Step) -> Facts:
+    def _after_requested_wait(self, facts: Facts, before: Failed, wait: timedelta, step: Step) -> Facts:
         """Return the facts after a call was repeated whose answer said how long to wait."""
-        assert before.told is not None
-        is_early = wait < timedelta(seconds=before.told * (1 - self.tolerance))
+        assert before.requested is not None
+        is_early = wait < timedelta(seconds=before.requested * (1 - self.tolerance))
         facts = replace(facts, judged=facts.judged + 1, early=facts.early + is_early)
         if not is_early or facts.complaint is not None:
             return facts
         subject = f"the wait before {step.tool} was repeated"
-        complaint = Difference(subject, _shown(wait), f"{before.told:g} s, as the answer said")
+        complaint = Difference(subject, _shown(wait), f"{before.requested:g} s, as the answer said")
         return replace(facts, complaint=complaint, evidence=before.evidence.with_step(step))
 
     def verdict(self, facts: Facts, end: End) -> Verdict:
@@ -170,7 +170,7 @@ class Paced(Expectation):
         complaint = facts.complaint
         if complaint is None:
             return judged(
-                "passed", f"{times(facts.judged)} a call was repeated, and waited as told or longer each time"
+                "passed", f"{times(facts.judged)} a call was repeated, and waited as requested or longer each time"
             )
         early = f"; {facts.early} of {facts.judged} repetitions came too early" if facts.early else ""
         if not facts.is_timed:
@@ -186,7 +186,7 @@ def _shown(span: timedelta) -> str:
     return f"{span.total_seconds():.3g} s"
 
 
-def told_wait(observation: Observation) -> float | None:
+def requested_wait(observation: Observation) -> float | None:
     """Return the seconds that a failure says to wait before the call is repeated; None if it says nothing."""
     body = observation.body
     if isinstance(body, BrokenDelivery):

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Literal, TypeAlias
 
-from mcp_sim.grading.expectations.paced import told_wait
+from mcp_sim.grading.expectations.paced import requested_wait
 from mcp_sim.runs.agents.script import Call, Check, Notice, Script, Step, filled, find_shown
 from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.frozen import frozen
@@ -189,7 +189,9 @@ class Player:
 
     async def _wait(self, text: str) -> None:
         """Wait as long as the text of an error says."""
-        seconds = told_wait(Observation(ToolResult(text, form="text", is_error=True))) if self._strategy.waits else None
+        seconds = (
+            requested_wait(Observation(ToolResult(text, form="text", is_error=True))) if self._strategy.waits else None
+        )
         if seconds is not None:
             await self._sleep(seconds)
 
