@@ -11,11 +11,11 @@ import anyio
 
 from mcp_sim.cli import writing
 from mcp_sim.cli.drift import live_server
+from mcp_sim.cli.files import read_text
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.recordings.compiling.samples import documented_calls, live_calls, sessions_in_order, with_samples
 from mcp_sim.recordings.compiling.subject import Subject, read_subject
 from mcp_sim.spec.sessions import RecordedCall, read_sessions
-from mcp_sim.spec.trust import read_whole
 from mcp_sim.types.errors import UsageError
 
 _SECONDS = 60.0  # how long a live server may take to start and for one answer
@@ -75,10 +75,7 @@ def _sampled(subject: Subject, args: argparse.Namespace) -> Subject:
 def _calls(subject: Subject, source: str, allowed: list[str]) -> list[RecordedCall]:
     path = Path(source)
     if path.is_file():
-        try:
-            return documented_calls(read_whole(path).decode("utf-8-sig"), subject.tools)
-        except UnicodeDecodeError as error:
-            raise UsageError(f"{path}: is not UTF-8 text (byte {error.start})") from None
+        return documented_calls(read_text(path), subject.tools)
     words = shlex.split(source)
     if not words or (len(words) == 1 and path.suffix in {".md", ".txt", ".json"}):
         raise UsageError(f"--samples-from {source}: no such file or folder")

@@ -1,4 +1,4 @@
-"""Write files of the user without losing any: replace, back up, and open traces."""
+"""Read files of the user, and write them without losing any: replace, back up, and open traces."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from mcp_sim import __version__
+from mcp_sim.spec.trust import read_whole
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.kinds import Sink
 from mcp_sim.types.scenario import Scenario
@@ -44,6 +45,16 @@ def replace_file(path: Path, text: str) -> None:
             fresh.unlink(missing_ok=True)
 
 
+def read_text(path: Path) -> str:
+    """Return the text of a file, without a BOM. Raises `UsageError` if it cannot be read."""
+    try:
+        return read_whole(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+
+
 def back_up(path: Path) -> Path | None:
     """Copy a file to the first free name `FILE.bak`, `FILE.bak2`, ... and return it, None if there is no file.
 
@@ -64,9 +75,6 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-# traces ---------------------------------------------------------------------------------------------------------------
 
 
 def open_shared_trace(path: Path, scenario: Scenario) -> Sink:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from mcp_sim.cli.files import read_text
 from mcp_sim.cli.judging import exit_code, grade_lines, report_json
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette, json_option, note, print_json
@@ -15,7 +16,6 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.explain import as_it_ran
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.sources import shipped
-from mcp_sim.spec.trust import read_whole
 from mcp_sim.types import Record
 from mcp_sim.types.errors import Crash, UsageError
 from mcp_sim.types.grades import Grade
@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit as for the worst grade: 0 passed, 1 failed, 3 crashed, 4 inconclusive or not exercised."""
-    answer = _answer(args)
+    answer = args.answer if args.answer_file is None else read_text(args.answer_file)
     worlds = read_worlds(args.trace)
     if not worlds:
         raise UsageError(f"{args.trace} has no world to judge")
@@ -56,17 +56,6 @@ def run(args: argparse.Namespace) -> int:
     if any(verdict.outcome == "not judged" for grade in grades.values() for verdict in grade.verdicts):
         note("not judged: the final answer; give it with --answer TEXT or --answer-file FILE")
     return exit_code(grade.outcome for grade in grades.values())
-
-
-def _answer(args: argparse.Namespace) -> str | None:
-    if args.answer_file is None:
-        return args.answer
-    try:
-        return read_whole(args.answer_file).decode()
-    except OSError as error:
-        raise UsageError(f"cannot read {args.answer_file}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{args.answer_file} is not UTF-8 text") from None
 
 
 def scenario_of(trace: Path, wanted: str | None = None, trust: Iterable[Path] = ()) -> Scenario:

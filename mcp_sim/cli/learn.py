@@ -15,7 +15,7 @@ import anyio
 from mcp_sim.cli import ranking, writing
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.parsing import count, trust_option
-from mcp_sim.cli.terminal import Palette, StepProgress, counted, first_few, note, print_json, table_lines
+from mcp_sim.cli.terminal import Palette, counted, first_few, note, note_step, print_json, table_lines
 from mcp_sim.recordings.compiling.subject import Subject, read_subject, recorded_subject, with_recordings
 from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.learner import Learnt, learn
@@ -27,18 +27,15 @@ from mcp_sim.types.errors import UsageError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "recordings", metavar="RECORDINGS", type=Path, help="a folder of recorded sessions, or a file with one"
-    )
-    parser.add_argument("--spec", metavar="SPEC", help="the tool spec or list of tools; default: the recorded tools")
-    parser.add_argument("--servers", metavar="GLOB", action="append", help="only servers that match; may be repeated")
-    parser.add_argument("--sessions", metavar="GLOB", action="append", help="only sessions that match; may be repeated")
-    parser.add_argument(
-        "--visible", metavar="N", type=count, help="show the model at most N sessions; default: two thirds of them"
-    )
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="chooses the sessions to hold back; default 0")
+    add = parser.add_argument
+    add("recordings", metavar="RECORDINGS", type=Path, help="a folder of recorded sessions, or a file with one")
+    add("--spec", metavar="SPEC", help="the tool spec or list of tools; default: the recorded tools")
+    add("--servers", metavar="GLOB", action="append", help="only servers that match; may be repeated")
+    add("--sessions", metavar="GLOB", action="append", help="only sessions that match; may be repeated")
+    add("--visible", metavar="N", type=count, help="show the model at most N sessions; default: two thirds of them")
+    add("--seed", metavar="N", type=int, default=0, help="chooses the sessions to hold back; default 0")
     writing.arguments(parser)
-    parser.add_argument(
+    add(
         "-o",
         "--output",
         metavar="FILE",
@@ -64,9 +61,6 @@ def run(args: argparse.Namespace) -> int:
     return writing.run(subject, args, folder / f"{writing.file_name(subject)}.py")
 
 
-# without a language model ---------------------------------------------------------------------------------------------
-
-
 _DEEP = 5  # how many levels of the spec are written as blocks
 
 
@@ -76,17 +70,13 @@ def _learn(subject: Subject, sessions: Sequence[Session], args: argparse.Namespa
         raise UsageError(f"-o {output}: must be a YAML file, such as {subject.server}.yaml")
     if not output.parent.is_dir():
         raise UsageError(f"-o {output}: the folder {output.parent} does not exist")
-    progress = StepProgress()
-    try:
-        ranks = anyio.run(ranking.ranking, replace(subject, held=sessions), args, progress.say)
-        learnt = anyio.run(learn, Draft.of(subject.document), sessions, progress.say, ranks)
-    finally:
-        progress.clear()
+    ranks = anyio.run(ranking.ranking, replace(subject, held=sessions), args, note_step)
+    learnt = anyio.run(learn, Draft.of(subject.document), sessions, note_step, ranks)
     notes = _write(learnt, output)
-    report = {
-        **learnt.to_json(),
-        **({} if learnt.is_empty else {"spec": str(output), "guesses": _guesses(output, args)}),
-    }
+    report = learnt.to_json()
+    if not learnt.is_empty:
+        guesses = [plan.tool for plan in load(output, trust=args.trust).guesses]
+        report |= {"spec": str(output), "guesses": guesses}
     if args.json:
         print_json(report)
     else:
@@ -110,13 +100,7 @@ def _write(learnt: Learnt, output: Path) -> list[str]:
     return notes
 
 
-def _guesses(spec: Path, args: argparse.Namespace) -> list[str]:
-    """Return the tools of a spec whose plans are guesses."""
-    return [plan.tool for plan in load(spec, trust=args.trust).guesses]
-
-
 def spec_text(document: Record) -> str:
-    """Return a tool spec as YAML."""
     return "".join(yaml12.dump({key: value}, blocks=_DEEP if isinstance(value, dict) else 1)
                    for key, value in document.items())  # fmt: skip
 

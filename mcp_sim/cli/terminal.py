@@ -9,13 +9,9 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any, Self, TextIO
-
-import anyio
 
 from mcp_sim.cli.streams import MARK
 from mcp_sim.types.frozen import frozen
@@ -33,6 +29,11 @@ def counted(count: int, singular: str, plural: str = "") -> str:
 def note(text: object) -> None:
     """Print a line to stderr, beside the output of a command."""
     print(text, file=sys.stderr)
+
+
+def note_step(text: str) -> None:
+    """Print to stderr what is in progress."""
+    note(printable(text))
 
 
 def first_few(items: list[str]) -> list[str]:
@@ -97,45 +98,6 @@ class Progress:
         if self.stream.isatty():
             self.stream.write(_ERASE)
             self.stream.flush()
-
-
-class StepProgress:
-    """Shows on stderr what is in progress: on terminals with the seconds, else a line for each step."""
-
-    def __init__(self) -> None:
-        self._text, self._since = "", monotonic()
-
-    def say(self, text: str) -> None:
-        self._text, self._since = text, monotonic()
-        if sys.stderr.isatty():
-            self._show()
-        else:
-            print(printable(text), file=sys.stderr)
-
-    @asynccontextmanager
-    async def ticking(self) -> AsyncGenerator[None]:
-        """Count the seconds on a terminal."""
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._tick)
-            yield
-            tasks.cancel_scope.cancel()
-
-    async def _tick(self) -> None:
-        while sys.stderr.isatty():
-            self._show()
-            await anyio.sleep(1)
-
-    def _show(self) -> None:
-        sys.stderr.write(f"{_ERASE}{printable(self._text)} ({monotonic() - self._since:.0f} s)")
-        sys.stderr.flush()
-
-    def clear(self) -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write(_ERASE)
-            sys.stderr.flush()
-
-
-# tables and JSON ------------------------------------------------------------------------------------------------------
 
 
 GAP = "  "

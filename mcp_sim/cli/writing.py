@@ -17,10 +17,10 @@ from typing import cast
 import anyio
 
 from mcp_sim.cli import ranking
-from mcp_sim.cli.files import back_up, replace_file
+from mcp_sim.cli.files import back_up, read_text, replace_file
 from mcp_sim.cli.models import model_options, named_line
 from mcp_sim.cli.parsing import count, writable_file
-from mcp_sim.cli.terminal import Palette, StepProgress, counted, first_few, json_option, note, print_json, table_lines
+from mcp_sim.cli.terminal import Palette, counted, first_few, json_option, note, note_step, print_json, table_lines
 from mcp_sim.models.language_model.endpoint import EndpointSettings, Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
@@ -73,7 +73,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def with_documentation(subject: Subject, args: argparse.Namespace) -> Subject:
     """Return a subject with the documentation that the command line names."""
-    return subject if args.docs is None else replace(subject, documentation=_text_of(args.docs))
+    return subject if args.docs is None else replace(subject, documentation=read_text(args.docs))
 
 
 def file_name(subject: Subject) -> str:
@@ -94,15 +94,12 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
         )
     began, file, source = monotonic(), _output_file(subject, output), _source(args)
     subject = replace(subject, modules=_modules(args.reply or ()))
-    progress = StepProgress()
     try:
-        gate = Gate(subject, anyio.run(ranking.ranking, subject, args, progress.say))
-        outcome = anyio.run(_written, gate, source, args.rounds, progress, args.samples)
+        gate = Gate(subject, anyio.run(ranking.ranking, subject, args, note_step))
+        outcome = anyio.run(_written, gate, source, args.rounds, args.samples)
     except Unanswered as error:
-        progress.clear()
         note(f"mcp-sim: {error}")
         return 4
-    progress.clear()
     kept = {} if outcome.judged is None else {"program": display(file)}
     report = {**report_of(gate, outcome), **kept, "seconds": round(monotonic() - began, 1)}
     written = _write(subject, outcome, file)
@@ -114,7 +111,7 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
 def _source(args: argparse.Namespace) -> list[str] | EndpointSettings:
     """Return the replies that are given, or the endpoint that is asked. Raises `UsageError`."""
     if args.reply is not None:
-        return [_text_of(reply) for reply in args.reply]
+        return [read_text(reply) for reply in args.reply]
     options = {"max_tokens": args.max_tokens, "thinking": args.thinking, "api_key_env": args.api_key_env}
     return named_line(args.by, "--by", **options)
 
@@ -129,17 +126,14 @@ def _modules(replies: Iterable[Path]) -> dict[str, str]:
     return modules
 
 
-async def _written(
-    gate: Gate, source: list[str] | EndpointSettings, most: int, progress: StepProgress, samples: int
-) -> Outcome:
+async def _written(gate: Gate, source: list[str] | EndpointSettings, most: int, samples: int) -> Outcome:
     """Return what an author writes. The plans are tried first: a server that cannot be served is not at fault."""
-    progress.say("trying the inferred plans out")
+    note_step("trying the inferred plans out")
     await anyio.to_thread.run_sync(lambda: gate.plans)  # it is kept
     async with _author(source) as (author, longest):
         prompt = prompt_text(gate.subject, longest)
         rounds, programs = (1, len(source)) if isinstance(source, list) else (most, samples)
-        async with progress.ticking():
-            return await write_program(gate, prompt, author, rounds, progress.say, programs)
+        return await write_program(gate, prompt, author, rounds, note_step, programs)
 
 
 @asynccontextmanager
@@ -158,15 +152,6 @@ async def _author(source: list[str] | EndpointSettings) -> AsyncGenerator[tuple[
             return await endpoint.complete(Request(messages, None, seed=len(messages) + 1_000 * number))
 
         yield asked, min(LONGEST, endpoint.max_characters or LONGEST)
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: is not UTF-8 text (byte {error.start})") from None
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
 
 
 # files ----------------------------------------------------------------------------------------------------------------
@@ -310,11 +295,7 @@ def _totals(report: Record) -> str:
     return f"{'; '.join(parts)}; {report['seconds']:g} s."
 
 
-# report of what was kept ----------------------------------------------------------------------------------------------
-
-
 def report_of(gate: Gate, outcome: Outcome) -> Record:
-    """Return what happened, as JSON."""
     judged, plans = outcome.judged, gate.plans
     tools = {str(tool["name"]): _tool_report(str(tool["name"]), gate, outcome) for tool in gate.subject.tools}
     held, ranks = None if judged is None else judged.held.score, gate.ranks(None)
