@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from mcp_sim.cli.grade import reference_of
-from mcp_sim.cli.recorded_folder import Recording
+from mcp_sim.cli.record import Recording
 from mcp_sim.cli.traces import read_entries, read_header
 from mcp_sim.recordings.capture.conversation import iso
 from mcp_sim.recordings.capture.files import MessagesRecorder, by_url, har_events, is_har, is_message, without_bodies

@@ -13,7 +13,7 @@ import anyio
 import httpx2
 
 from mcp_sim.cli.parsing import positive_seconds
-from mcp_sim.cli.recorded_folder import Recording, approval_of
+from mcp_sim.cli.record import Recording, approval_of
 from mcp_sim.recordings.capture.http import HttpRecorder
 from mcp_sim.recordings.relays.backlog import Backlog, warn
 from mcp_sim.recordings.relays.http import HttpRelay

@@ -21,7 +21,7 @@ from support.stdio_process import Wire, stderr_of
 from support.warm import PYTHON
 
 from mcp_sim.cli import main
-from mcp_sim.cli.recorded_folder import Recording
+from mcp_sim.cli.record import Recording
 from mcp_sim.recordings.capture.pseudonyms import Pseudonyms
 from mcp_sim.recordings.capture.stand_ins import KEY_FILE, pseudonym_key
 from mcp_sim.recordings.relays import backlog
