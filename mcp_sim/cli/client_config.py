@@ -127,9 +127,6 @@ def _command() -> list[str]:
     return [str(beside), "-m", "mcp_sim"]
 
 
-# --write -------------------------------------------------------------------------------------------------------------
-
-
 def _write(path: Path, key: str, entries: Mapping[str, Record]) -> None:
     """Merge the entries into the file, and keep a copy of the file."""
     try:

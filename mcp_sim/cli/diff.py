@@ -76,7 +76,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _compare_traces(args: argparse.Namespace) -> int:
-    """Compare two runs."""
     a = only_world(read_worlds(args.a), args.world, args.a)
     b = only_world(read_worlds(args.b), args.world_b or args.world, args.b)
     palette = Palette.of(sys.stdout)
@@ -175,7 +174,6 @@ def _headline(step: Record) -> str:
 
 
 def _differences(a: Record, b: Record, palette: Palette) -> Iterator[str]:
-    """Yield the differences between two paired steps."""
     if a["entry"] == "event":
         return
     exact = {name: (left, right) for name, left, right in _compared(a, b) if left != right}

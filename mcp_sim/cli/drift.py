@@ -107,9 +107,6 @@ def _headers(values: Sequence[str]) -> dict[str, str]:
         raise UsageError(str(error)) from None
 
 
-# output ---------------------------------------------------------------------------------------------------------------
-
-
 def _lines(drift: Drift, server: str, palette: Palette) -> Iterator[str]:
     yield palette.bold("tools")
     for tool in drift.tools:

@@ -140,7 +140,8 @@ def _reported(
         prompts = None if args.judge_prompts is None else str(args.judge_prompts)
         about: Record = {"judge_prompts": prompts, "unreadable": unreadable}
         about |= {"benchmark": args.benchmark, "model": model, "judge": None if judge is None else judge.model}
-        print_json({**about, **_as_json(overall, domains)})
+        by_domain = {name: domain.to_json() for name, domain in domains.items()}
+        print_json({**about, "domains": by_domain, "overall": overall.to_json()})
     else:
         print("\n".join(_table(overall, domains, Palette.of(sys.stdout))))
     for line in _remarks(outcomes, overall, judge):
@@ -151,10 +152,6 @@ def _reported(
         prompts = args.judge_prompts or "mcp-sim's own prompts; published scores are not comparable"
         note(f"Judged with {prompts}.")
     return int(bool(overall.unpredicted or overall.unjudged or unreadable))
-
-
-def _as_json(overall: ScoreSummary, domains: Mapping[str, ScoreSummary]) -> Record:
-    return {"domains": {name: domain.to_json() for name, domain in domains.items()}, "overall": overall.to_json()}
 
 
 def _table(overall: ScoreSummary, domains: Mapping[str, ScoreSummary], palette: Palette) -> Iterator[str]:
@@ -243,7 +240,6 @@ def _text(answer: Answer) -> str:
 
 
 def session_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of recorded sessions."""
     group = parser.add_argument_group("recorded sessions")
     group.add_argument("--spec", metavar="SPEC", help="the tool spec of the recorded server: a file, or a shipped name")
     group.add_argument("--domain", choices=[MCP, *DOMAINS], help=f"the form of prompts and judging (default {MCP})")

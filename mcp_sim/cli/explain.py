@@ -93,9 +93,10 @@ class _Explained:
 
     @classmethod
     def of(cls, world_trace: WorldTrace, scenario: Scenario, args: argparse.Namespace, *, is_same: bool) -> Self:
-        """Explain the calls of a world."""
         explainer = Explainer(as_it_ran(scenario, world_trace.steps) if is_same else scenario)
-        steps = world_trace.steps if is_same else [_unsteered(step) for step in world_trace.steps]
+        steps: list[Record] = world_trace.steps
+        if not is_same:  # what was done to the faults of its own scenario does not concern this one
+            steps = [{name: value for name, value in step.items() if name != "steered"} for step in steps]
         explained = cls(world_trace.world, [], Counter(), Counter(), explainer.perturbations(steps))
         first = world_trace.steps[world_trace.own]["n"] if world_trace.own < len(world_trace.steps) else 0
         for step, findings in explainer.findings(steps, world_trace.own, world_trace.stream):
@@ -121,11 +122,6 @@ class _Explained:
             for step, findings in self.calls
         ]
         return {"calls": calls, "perturbations": dict(_summary(self, wanted))}
-
-
-def _unsteered(step: Record) -> Record:
-    """Return a step without what was done to the faults of its own scenario."""
-    return {name: value for name, value in step.items() if name != "steered"}
 
 
 def _print_world(explained: _Explained, wanted: str | None, palette: Palette, *, is_same: bool) -> None:

@@ -36,21 +36,16 @@ MOST_SHOWN = 20  # the most flaws that are listed
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "scenario", metavar="SCENARIO", nargs="?", help="a scenario or tool spec: a file, or a shipped name"
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, required=True, help="the file for the records, as JSON"
-    )
+    add = parser.add_argument
+    add("scenario", metavar="SCENARIO", nargs="?", help="a scenario or tool spec: a file, or a shipped name")
+    add("-o", "--output", metavar="FILE", type=Path, required=True, help="the file for the records, as JSON")
     fiction_options(parser)
-    parser.add_argument(
-        "--count", metavar="N", type=count, help=f"total number of records in all tables; default {DEFAULT_TOTAL}"
-    )
+    add("--count", metavar="N", type=count, help=f"total number of records in all tables; default {DEFAULT_TOTAL}")
     trust_option(parser)
-    parser.add_argument("--by", metavar="MODEL", help="builtin (the default), or openai:MODEL@URL")
+    add("--by", metavar="MODEL", help="builtin (the default), or openai:MODEL@URL")
     model_options(parser, 8_192)
-    parser.add_argument("--seed", type=int, metavar="N", help="replace the scenario's seed")
-    parser.add_argument("--resume", action="store_true", help="continue a run that was interrupted")
+    add("--seed", type=int, metavar="N", help="replace the scenario's seed")
+    add("--resume", action="store_true", help="continue a run that was interrupted")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -176,7 +171,6 @@ _ROWS = 400  # rows of a world by default: about 600 pages, too many to read all
 
 
 def fiction_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of fictional worlds."""
     group = parser.add_argument_group(
         "a fictional world to search", "writes a scenario, and FILE.questions.jsonl beside it"
     )

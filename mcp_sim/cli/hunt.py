@@ -35,22 +35,17 @@ MOST_ALSO = 6  # the report of a weakness fits on a screen
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     parser.usage = "mcp-sim hunt SCENARIO [OPTIONS] -- AGENT COMMAND..."
     agent_options(parser)
-    parser.add_argument("--runs", type=count, default=200, metavar="N", help="runs of the agent at most (default 200)")
-    parser.add_argument("--faults", type=count, default=2, metavar="N", help="faults at a time at most (default 2)")
-    parser.add_argument("--weaknesses", type=count, default=5, metavar="N", help="stop after finding N (default 5)")
-    parser.add_argument("--kinds", metavar="KIND,...", help="kinds of faults to try (default: all that hunts try)")
-    parser.add_argument("--tools", metavar="GLOB,...", help="tools to try faults at (default: all)")
-    parser.add_argument(
-        "--clock", choices=["virtual", "real"], default="virtual", help="virtual (the default): delays take no time"
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="DIR", help="folder of the regression tests (default: the scenario's)"
-    )
-    parser.add_argument(
-        "--journal", type=Path, metavar="FILE", help="the runs so far (default: SCENARIO.hunt.jsonl in that folder)"
-    )
+    add("--runs", type=count, default=200, metavar="N", help="runs of the agent at most (default 200)")
+    add("--faults", type=count, default=2, metavar="N", help="faults at a time at most (default 2)")
+    add("--weaknesses", type=count, default=5, metavar="N", help="stop after finding N (default 5)")
+    add("--kinds", metavar="KIND,...", help="kinds of faults to try (default: all that hunts try)")
+    add("--tools", metavar="GLOB,...", help="tools to try faults at (default: all)")
+    add("--clock", choices=["virtual", "real"], default="virtual", help="virtual (the default): delays take no time")
+    add("-o", "--output", type=Path, metavar="DIR", help="folder of the regression tests (default: the scenario's)")
+    add("--journal", type=Path, metavar="FILE", help="the runs so far (default: SCENARIO.hunt.jsonl in that folder)")
     json_option(parser, "the weaknesses")
 
 
@@ -213,7 +208,6 @@ def _text(faults: Sequence[Placed]) -> str:
 
 
 def _as_json(weakness: Weakness, file: Path) -> Record:
-    """Return a weakness in the form of the JSON report."""
     return {
         "faults": [fault.entry() for fault in weakness.setup.faults],
         "seed": weakness.setup.seed,

@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
                 note(_line(line))
     servers = _named_apart([imported for imported in results if isinstance(imported, Imported)])
     written = [] if args.check else _write(servers, args)
-    reports = _check(servers, args.output) if args.check else written
+    reports = [Checked(server.name, [*_checked(server, args.output)]) for server in servers] if args.check else written
     scenario = _write_scenario(written, args.output)
     if args.json:
         print_json({"servers": [report.to_json() for report in reports], "scenario": scenario and str(scenario)})
@@ -209,7 +209,6 @@ class Written:
         return bool(self.errors)
 
     def to_json(self) -> Record:
-        """Return everything about it."""
         return {**asdict(self), "spec": str(self.spec), "previous": self.previous and str(self.previous)}
 
     def print(self) -> None:
@@ -304,17 +303,12 @@ class Checked:
         return bool(self.differences)
 
     def to_json(self) -> Record:
-        """Return everything about it."""
         return asdict(self)
 
     def print(self) -> None:
         """Print the differences."""
         print(f"{self.name}: {'changed' if self.differences else 'unchanged'}")
         print("".join(f"  {_line(line)}\n" for line in self.differences), end="")
-
-
-def _check(servers: Sequence[Imported], folder: Path) -> list[Checked]:
-    return [Checked(server.name, list(_checked(server, folder))) for server in servers]
 
 
 def _checked(server: Imported, folder: Path) -> Iterator[str]:

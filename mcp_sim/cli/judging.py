@@ -127,7 +127,6 @@ def exit_code(outcomes: Iterable[GradeOutcome]) -> int:
 
 
 def report_json(scenario: Scenario, grades: Mapping[str, Grade]) -> Record:
-    """Return the report of worlds by name, as JSON."""
     worlds = {name: grade.to_json() for name, grade in grades.items()}
     return {"scenario": scenario.name, "sha256": scenario.sha256, "worlds": worlds}
 

@@ -7,6 +7,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import yaml
@@ -80,21 +81,10 @@ def _overview(family: str, palette: Palette) -> Iterator[str]:
 
 def members(family: str) -> dict[str, str]:
     """Return the members of a family, each with a sentence."""
-    return {name: _first_line(kind) for name, kind in _kinds(family)} if family in KINDS else _documents(family)
-
-
-def _kinds(family: str) -> Iterator[tuple[str, type[Any]]]:
+    if family in SHIPPED:
+        return {name: _comment(path) for name, path in sorted(shipped(SHIPPED[family]).items())}
     registry = KINDS[family]
-    return ((name, registry[name]) for name in registry.names())
-
-
-def _first_line(kind: object) -> str:
-    return (inspect.getdoc(kind) or "").partition("\n")[0]
-
-
-def _documents(family: str) -> dict[str, str]:
-    """Return the shipped documents, each with its first comment."""
-    return {name: _comment(path) for name, path in sorted(shipped(SHIPPED[family]).items())}
+    return {name: (inspect.getdoc(registry[name]) or "").partition("\n")[0] for name in registry.names()}
 
 
 def _comment(path: Path) -> str:
@@ -138,7 +128,7 @@ def _manual(family: str, name: str, palette: Palette) -> Iterator[str]:
     if family in EXAMPLES:
         yield f"\n{palette.bold('example')}"
         entry = example(name, kind)
-        yield _indented(permission(entry, kind) + EXAMPLES[family].format(entry=entry), "  ")
+        yield indent(permission(entry, kind) + EXAMPLES[family].format(entry=entry), "  ")
 
 
 def permission(entry: str, kind: type[Kind]) -> str:
@@ -262,7 +252,3 @@ def _flow(value: Any) -> str:
         to_jsonable_python(value), default_flow_style=True, width=sys.maxsize, allow_unicode=True, sort_keys=False
     )
     return text.removesuffix("\n").removesuffix("\n...")
-
-
-def _indented(text: str, margin: str) -> str:
-    return "\n".join(margin + line for line in text.splitlines())

@@ -27,23 +27,20 @@ MOST_CRASHES = 5
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "spec",
         metavar="SPEC",
         help="a tool spec, scenario or tools/list result, or other recordings of the same sessions",
     )
-    parser.add_argument(
-        "recordings", type=Path, metavar="RECORDINGS", help="a file with a recorded session, or a folder of them"
-    )
-    parser.add_argument("--servers", metavar="GLOB", action="append", help="only servers that match; may be repeated")
-    parser.add_argument("--sessions", metavar="GLOB", action="append", help="only sessions that match; may be repeated")
-    parser.add_argument("--limit", metavar="N", type=count, help="at most the first N sessions of each server")
-    parser.add_argument("--no-cold", action="store_true", help="do not compare with what the list of tools alone gives")
-    parser.add_argument("--at-least", metavar="SCORE", type=share, help="exit 1 if the overall score is lower")
-    parser.add_argument(
-        "--details", metavar="FILE", type=Path, help="write each call that differs, and why, as a line of JSON"
-    )
-    parser.add_argument("--jobs", metavar="N", type=count, help="processes that share the work; default by sessions")
+    add("recordings", type=Path, metavar="RECORDINGS", help="a file with a recorded session, or a folder of them")
+    add("--servers", metavar="GLOB", action="append", help="only servers that match; may be repeated")
+    add("--sessions", metavar="GLOB", action="append", help="only sessions that match; may be repeated")
+    add("--limit", metavar="N", type=count, help="at most the first N sessions of each server")
+    add("--no-cold", action="store_true", help="do not compare with what the list of tools alone gives")
+    add("--at-least", metavar="SCORE", type=share, help="exit 1 if the overall score is lower")
+    add("--details", metavar="FILE", type=Path, help="write each call that differs, and why, as a line of JSON")
+    add("--jobs", metavar="N", type=count, help="processes that share the work; default by sessions")
     trust_option(parser)
     json_option(parser, "the report")
 
@@ -58,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
         source = recorded_answers(read_sessions(Path(args.spec)))
     else:
         single_server(sessions)
+    processes = args.jobs or max(1, min(MOST_PROCESSES, os.cpu_count() or 1, len(sessions) // SESSIONS_PER_PROCESS))
     progress = Progress(sys.stderr, len(sessions) * (1 if args.no_cold else 2))
     try:
         report = asyncio.run(
@@ -66,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
                 sessions,
                 trust=args.trust,
                 cold=not args.no_cold,
-                processes=args.jobs or _processes(len(sessions)),
+                processes=processes,
                 progress=progress.show,
             )
         )
@@ -76,10 +74,6 @@ def run(args: argparse.Namespace) -> int:
         replace_file(args.details, "".join(_detail_lines(report)))
     _print(report, as_json=args.json)
     return _exit_code(report, args.at_least)
-
-
-def _processes(sessions: int) -> int:
-    return max(1, min(MOST_PROCESSES, os.cpu_count() or 1, sessions // SESSIONS_PER_PROCESS))
 
 
 def _exit_code(report: Report, at_least: float | None) -> int:
@@ -93,9 +87,6 @@ def _exit_code(report: Report, at_least: float | None) -> int:
         note(f"the score {report.score:.4f} is below {at_least:g}")
         return 1
     return 0
-
-
-# output ---------------------------------------------------------------------------------------------------------------
 
 
 def _print(report: Report, *, as_json: bool) -> None:

@@ -68,7 +68,6 @@ def trust_option(parser: argparse.ArgumentParser) -> None:
 
 
 def script_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--script FILE`."""
     usual = "default: script.yaml beside the scenario"
     parser.add_argument("--script", type=Path, metavar="FILE", help=f"the calls that carry out the task; {usual}")
 

@@ -21,7 +21,7 @@ from mcp_sim.spec import yaml12
 from mcp_sim.spec.sources import shipped
 from mcp_sim.spec.write_overrides import SpecFile, left_out, spec_beside, spec_files, spec_text
 from mcp_sim.types import Record
-from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.plans import EFFECT, Envelope, Paging, Plan
 
@@ -29,16 +29,13 @@ _GUESS = "a guess"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "scenario", metavar="SCENARIO", help="a scenario, tool spec or tools/list result: a file, or a shipped name"
-    )
-    parser.add_argument("--tool", metavar="GLOB", help="only the tools that match, in full, and their entities")
+    add = parser.add_argument
+    add("scenario", metavar="SCENARIO", help="a scenario, tool spec or tools/list result: a file, or a shipped name")
+    add("--tool", metavar="GLOB", help="only the tools that match, in full, and their entities")
     trust_option(parser)
     json_option(parser, "plans and entities")
-    parser.add_argument(
-        "--write", action="store_true", help="add plans and entities to the tool spec; a copy is kept as .bak"
-    )
-    parser.add_argument("--strict", action="store_true", help="exit 1 if a plan is a guess, and write nothing")
+    add("--write", action="store_true", help="add plans and entities to the tool spec; a copy is kept as .bak")
+    add("--strict", action="store_true", help="exit 1 if a plan is a guess, and write nothing")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -51,7 +48,8 @@ def run(args: argparse.Namespace) -> int:
     names = {plan.entity for plan in plans} if args.tool is not None else {*domain.entities}
     entities = [entity for name, entity in domain.entities.items() if name in names]
     if args.json:
-        print_json(_as_json(plans, entities))
+        shown = {plan.tool: _plan_as_json(plan) for plan in plans}
+        print_json({"tools": shown, "entities": {entity.name: asdict(entity) for entity in entities}})
     else:
         print(_report(domain, plans, entities, in_full=args.tool is not None))
     if args.strict and any(plan in scenario.guesses for plan in plans):
@@ -71,21 +69,11 @@ def _report(domain: Domain, plans: Sequence[Plan], entities: Sequence[Entity], *
 def _chosen(domain: Domain, glob: str | None) -> list[Plan]:
     if glob is None:
         return [*domain.plans.values()]
-    chosen = [plan for id_, plan in domain.plans.items() if _matches(domain, id_, glob)]
+    named = ((plan, (id_, domain.tools[id_].name)) for id_, plan in domain.plans.items())
+    chosen = [plan for plan, names in named if any(fnmatchcase(name, glob) for name in names)]
     if not chosen:
         raise UsageError(f"no tool matches {glob!r}{did_you_mean(glob, domain.tools)}")
     return chosen
-
-
-def _matches(domain: Domain, id_: str, glob: str) -> bool:
-    return fnmatchcase(id_, glob) or fnmatchcase(domain.tools[id_].name, glob)
-
-
-def _as_json(plans: Sequence[Plan], entities: Sequence[Entity]) -> Record:
-    return {
-        "tools": {plan.tool: _plan_as_json(plan) for plan in plans},
-        "entities": {entity.name: asdict(entity) for entity in entities},
-    }
 
 
 def _plan_as_json(plan: Plan) -> Record:
@@ -143,8 +131,6 @@ def _write_spec(file: SpecFile, path: Path, domain: Domain) -> None:
     if unknown := ", ".join(left_out(domain, file.server)):
         note(f"Could not infer what these tools do: {unknown}; written as `verb: none`.")
 
-
-# lines ----------------------------------------------------------------------------------------------------------------
 
 _WIDTH = 100
 _INDENT = 29  # the column of the values of fields
@@ -312,9 +298,6 @@ def entity_lines(entities: Sequence[Entity], palette: Palette) -> Iterator[str]:
     yield palette.bold(heading)
     for entity, text in zip(entities, texts, strict=True):
         yield text
-        names = ", ".join(_field(field) for field in entity.fields.values() if field.name != entity.key)
+        others = [field for field in entity.fields.values() if field.name != entity.key]
+        names = ", ".join(f"{field.name} -> {field.link}" if field.link else field.name for field in others)
         yield from (palette.dim(line) for line in _labelled("fields", names))
-
-
-def _field(field: Field) -> str:
-    return f"{field.name} -> {field.link}" if field.link is not None else field.name

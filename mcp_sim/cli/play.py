@@ -37,8 +37,9 @@ _HINT = 'Type calls, a line each: {"tool": ..., "arguments": {...}}. Ctrl-D ends
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", metavar="SCENARIO", help="a scenario or tool spec: a file, or a shipped name")
-    parser.add_argument(
+    add = parser.add_argument
+    add("scenario", metavar="SCENARIO", help="a scenario or tool spec: a file, or a shipped name")
+    add(
         "calls",
         metavar="CALLS",
         nargs="?",
@@ -46,18 +47,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help='file with lines of {"tool": ..., "arguments": {...}}; - (the default): stdin',
     )
     trust_option(parser)
-    parser.add_argument("--seed", type=int, metavar="N", help="replace the scenario's seed")
-    parser.add_argument("--intensity", type=float, metavar="0..1", help="replace the scenario's intensity of faults")
-    parser.add_argument("--clock", choices=["virtual", "real"], help="virtual (the default): delays take no real time")
-    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace to FILE, as JSONL")
-    parser.add_argument(
-        "--world-model", metavar="MODEL", help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER"
-    )
-    parser.add_argument("--grade", action="store_true", help="judge the expectations at the end; exit 1 if one fails")
-    parser.add_argument("--answer", metavar="TEXT", help="with --grade: the final answer of the agent")
-    parser.add_argument(
-        "--strict", action="store_true", help="with --grade: verdicts that rest on a guess are inconclusive"
-    )
+    add("--seed", type=int, metavar="N", help="replace the scenario's seed")
+    add("--intensity", type=float, metavar="0..1", help="replace the scenario's intensity of faults")
+    add("--clock", choices=["virtual", "real"], help="virtual (the default): delays take no real time")
+    add("--trace", type=Path, metavar="FILE", help="write the trace to FILE, as JSONL")
+    add("--world-model", metavar="MODEL", help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER")
+    add("--grade", action="store_true", help="judge the expectations at the end; exit 1 if one fails")
+    add("--answer", metavar="TEXT", help="with --grade: the final answer of the agent")
+    add("--strict", action="store_true", help="with --grade: verdicts that rest on a guess are inconclusive")
 
 
 def run(args: argparse.Namespace) -> int:

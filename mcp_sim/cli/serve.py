@@ -42,38 +42,27 @@ MOST_DOUBTS = 10  # a client shows stderr in a small window; `mcp-sim check` lis
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "scenario", metavar="SCENARIO", help="a scenario, tool spec or tools/list result: a file, or a shipped name"
-    )
-    parser.add_argument("--seed", type=int, metavar="N", help="replace the scenario's seed")
-    parser.add_argument("--intensity", type=float, metavar="0..1", help="replace the scenario's intensity of faults")
-    parser.add_argument(
-        "--clock", choices=["virtual", "real"], help="real (the default): delays take real time; virtual: they do not"
-    )
-    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace to FILE, as JSONL")
-    parser.add_argument(
-        "--report", type=Path, metavar="FILE", help="write the verdicts on each world to FILE, as JSON, when it ends"
-    )
-    parser.add_argument(
-        "--world-model", metavar="MODEL", help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("scenario", metavar="SCENARIO", help="a scenario, tool spec or tools/list result: a file, or a shipped name")
+    add("--seed", type=int, metavar="N", help="replace the scenario's seed")
+    add("--intensity", type=float, metavar="0..1", help="replace the scenario's intensity of faults")
+    add("--clock", choices=["virtual", "real"], help="real (the default): delays take real time; virtual: they do not")
+    add("--trace", type=Path, metavar="FILE", help="write the trace to FILE, as JSONL")
+    add("--report", type=Path, metavar="FILE", help="write the verdicts on each world to FILE, as JSON, when it ends")
+    add("--world-model", metavar="MODEL", help="builtin, openai:MODEL@URL, replay:DIR, upstream:SERVER, shadow:SERVER")
+    add(
         "--compile",
         metavar="MODEL",
         help="openai:MODEL@URL answers, and writes a program in the background; what passes the gate answers then",
     )
     trust_option(parser)
-    parser.add_argument("--strict", action="store_true", help="refuse to serve if the plan of a tool is a guess")
-    parser.add_argument("--log-level", choices=LEVELS, default="info", help="info (the default): a line per call")
-    parser.add_argument(
-        "--ledger-keep", type=count, default=1000, metavar="N", help="entries kept in memory (default 1000)"
-    )
-    parser.add_argument("--server", metavar="NAME", help="over stdio: the server to serve, of a scenario with several")
-    parser.add_argument(
-        "--world", action="append", default=[], metavar="NAME", help="name of a world; over HTTP may be repeated"
-    )
-    parser.add_argument("--store", type=Path, metavar="FILE", help="over stdio: keep the world in FILE between runs")
-    parser.add_argument(
+    add("--strict", action="store_true", help="refuse to serve if the plan of a tool is a guess")
+    add("--log-level", choices=LEVELS, default="info", help="info (the default): a line per call")
+    add("--ledger-keep", type=count, default=1000, metavar="N", help="entries kept in memory (default 1000)")
+    add("--server", metavar="NAME", help="over stdio: the server to serve, of a scenario with several")
+    add("--world", action="append", default=[], metavar="NAME", help="name of a world; over HTTP may be repeated")
+    add("--store", type=Path, metavar="FILE", help="over stdio: keep the world in FILE between runs")
+    add(
         "--gym",
         metavar="[HOST:]PORT",
         help="serve the endpoints of NeMo Gym instead, for a trainer; port 0: any free one",
@@ -90,57 +79,48 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _http_arguments(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage] (has no public name)
-    group.add_argument("--http", metavar="[HOST:]PORT", help="serve over streamable HTTP; port 0: any free one")
-    group.add_argument(
-        "--sse", action="store_true", help="serve the older HTTP+SSE, too, at paths that end in sse instead of mcp"
-    )
-    group.add_argument(
+    add = group.add_argument
+    add("--http", metavar="[HOST:]PORT", help="serve over streamable HTTP; port 0: any free one")
+    add("--sse", action="store_true", help="serve the older HTTP+SSE, too, at paths that end in sse instead of mcp")
+    add(
         "--workers",
         type=int,
         default=1,
         metavar="N",
         help="number of processes that share the port and the worlds (default 1)",
     )
-    group.add_argument(
+    add(
         "--worlds",
         choices=["any", "declared"],
         default="any",
         help="any (the default): create worlds when first named; declared: only those of --world",
     )
-    group.add_argument(
-        "--max-worlds", type=count, default=10_000, metavar="N", help="maximum number of worlds (default 10000)"
-    )
-    group.add_argument(
+    add("--max-worlds", type=count, default=10_000, metavar="N", help="maximum number of worlds (default 10000)")
+    add(
         "--max-megabytes",
         type=count,
         default=2048,
         metavar="N",
         help="maximum memory of all worlds, in MiB (default 2048)",
     )
-    group.add_argument(
+    add(
         "--max-sessions",
         type=count,
         default=2000,
         metavar="N",
         help="maximum number of sessions of older protocols (default 2000)",
     )
-    group.add_argument(
-        "--session-idle", default="5m", metavar="SPAN", help="time after which an idle session ends (default 5m)"
-    )
-    group.add_argument(
-        "--unread", default="60s", metavar="SPAN", help="time a client may leave an answer unread (default 60s)"
-    )
-    group.add_argument("--grace", default="2s", metavar="SPAN", help="time for running calls at shutdown (default 2s)")
-    group.add_argument(
+    add("--session-idle", default="5m", metavar="SPAN", help="time after which an idle session ends (default 5m)")
+    add("--unread", default="60s", metavar="SPAN", help="time a client may leave an answer unread (default 60s)")
+    add("--grace", default="2s", metavar="SPAN", help="time for running calls at shutdown (default 2s)")
+    add(
         "--allow-host",
         action="append",
         default=[],
         metavar="NAME",
         help="another host name by which clients reach this server",
     )
-    group.add_argument(
-        "--token-file", type=Path, metavar="FILE", help="file with bearer tokens, one per line: TOKEN, or NAME TOKEN"
-    )
+    add("--token-file", type=Path, metavar="FILE", help="file with bearer tokens, one per line: TOKEN, or NAME TOKEN")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -200,7 +180,6 @@ def _loaded(
 
 
 def _refuse_guesses(scenario: Scenario, reference: str) -> None:
-    """Raise `UsageError` if a plan is a guess."""
     guessed = ", ".join(first_few([plan.tool for plan in scenario.guesses]))
     if guessed:
         raise UsageError(

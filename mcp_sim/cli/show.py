@@ -156,7 +156,7 @@ def _lines(entry: Record, widths: Sequence[int], paint: Palette) -> Iterator[str
         yield paint.dim(f"       final answer: {shorten(entry['answer'])}")
         return
     step = entry["step"]
-    yield _row(str(step["n"]), _time(step["at"]), _cells(step), widths)
+    yield _row(str(step["n"]), step["at"].partition("T")[2][:8], _cells(step), widths)
     decisions = step.get("perturbations", ())
     for decided in decisions:
         if decided["outcome"] == "no_effect":
@@ -197,10 +197,6 @@ def _row(n: str, time: str, cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _cut(cell: str, width: int) -> str:
     return printable(cell if len(cell) <= width else cell[: width - 3] + "...")
-
-
-def _time(moment: str) -> str:
-    return moment.partition("T")[2].rstrip("Z")[:8]
 
 
 # one step ------------------------------------------------------------------------------------------------------------

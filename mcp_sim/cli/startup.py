@@ -55,7 +55,6 @@ def _fault(entry: PerturbationEntry) -> str:
 
 
 def _guesses(scenario: Scenario, reference: str) -> Iterator[str]:
-    """Yield the tools whose plans are guesses."""
     guessed = [f"{plan.tool}: {plan.verb}{f' {plan.entity}' if plan.entity else ''}" for plan in scenario.guesses]
     if guessed:
         tools = counted(len(scenario.domain.plans), "tool")

@@ -11,7 +11,7 @@ from typing import Any, TextIO, cast
 from mcp_sim.types.readable import readable
 
 MARK = f"\x1b{os.urandom(8).hex()}["
-"""What mcp-sim writes for the beginning of a control sequence. Nobody else knows it."""
+"""What mcp-sim writes for the beginning of a control sequence. Only this process knows it."""
 
 
 class ForPeople:
@@ -25,7 +25,6 @@ class ForPeople:
         return len(text)
 
     def writelines(self, lines: Any) -> None:
-        """Write several texts."""
         self.write("".join(lines))
 
     def __getattr__(self, name: str) -> Any:

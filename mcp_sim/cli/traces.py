@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -180,49 +181,34 @@ def _entry(line: bytes, place: str) -> Record:
     return entry
 
 
-@dataclass(slots=True)
 class ModelUsage:
     """Counts how a language model was used in the entries of a ledger."""
 
-    calls: int = 0
-    asked: int = 0
-    kept: int = 0
-    shown: int = 0
-    fixed: int = 0
-    repaired: int = 0
-    again: int = 0
-    fallbacks: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    _knows: bool = False
+    def __init__(self) -> None:
+        self._counts = Counter[str]()
 
     def note(self, entry: Record) -> None:
-        """Count one more entry."""
         measured: Record = entry.get("measured") or {}
         if "asked" not in measured and "rejected" not in measured:
             return
-        self._knows = True
-        self.calls += 1
-        self.asked += measured.get("asked") is True
-        self.kept += measured.get("cached") is True
-        self.shown += measured.get("values_shown", 0)
-        self.fixed += measured.get("values_fixed", 0)
-        self.repaired += bool(measured.get("repaired"))
-        self.again += bool(measured.get("rejected"))
-        self.fallbacks += measured.get("fallback") is True
-        self.prompt_tokens += measured.get("prompt_tokens", 0)
-        self.completion_tokens += measured.get("completion_tokens", 0)
+        self._counts["calls"] += 1
+        self._counts["again"] += bool(measured.get("rejected"))
+        for name in ("asked", "cached", "fallback", "repaired"):
+            self._counts[name] += bool(measured.get(name))
+        for name in ("values_shown", "values_fixed", "prompt_tokens", "completion_tokens"):
+            self._counts[name] += measured.get(name, 0)
 
     def lines(self) -> Iterator[str]:
         """Yield the summary; nothing if no language model was used."""
-        if not self._knows:
+        counts = self._counts
+        if not counts:
             return
         yield (
-            f"language model: asked at {self.asked} of {self.calls} calls ({self.kept} answers from the cache), "
-            f"{self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
+            f"language model: asked at {counts['asked']} of {counts['calls']} calls ({counts['cached']} answers from "
+            f"the cache), {counts['prompt_tokens']:,} + {counts['completion_tokens']:,} tokens"
         )
         yield (
-            f"  {self.repaired} answers were corrected by the world, {self.again} requested again, "
-            f"{self.fallbacks} given by the fallback; {self.fixed} of {self.shown} values that were shown again were "
-            "fixed"
+            f"  {counts['repaired']} answers were corrected by the world, {counts['again']} requested again, "
+            f"{counts['fallback']} given by the fallback; {counts['values_fixed']} of {counts['values_shown']} values "
+            "that were shown again were fixed"
         )

@@ -67,7 +67,6 @@ class AboutPerturbation(Expectation):
     )
 
     def is_applied(self, step: Step) -> bool:
-        """Whether the perturbation was applied to this step."""
         return any(
             perturbation.id == self.perturbation and perturbation.outcome == "applied"
             for perturbation in step.perturbations
@@ -107,7 +106,6 @@ class Evidence:
     guessed: bool = False
 
     def with_step(self, step: Step) -> Evidence:
-        """Return the evidence with one more step."""
         if len(self.steps) >= MOST_STEPS and (self.guessed or not step.guessed):
             return self
         return Evidence((*self.steps, step.n)[:MOST_STEPS], self.guessed or step.guessed)

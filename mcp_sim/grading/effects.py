@@ -404,7 +404,6 @@ def _is_equal(value: Json, wanted: Json) -> bool:
 
 
 def shown(value: Json) -> str:
-    """Return a value in a sentence."""
     if value is ABSENT:
         return "missing"
     text = canonical(value)

@@ -184,7 +184,6 @@ async def _ended(process: Process, seconds: float) -> int | None:
 
 
 def _end_group(process: Process) -> None:
-    """Kill a process and all of its group."""
     with suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

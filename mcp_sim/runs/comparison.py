@@ -20,7 +20,7 @@ Decision: TypeAlias = Literal["PASS", "REGRESSION", "IMPROVED", "INCONCLUSIVE"]
 
 MOST_GROWTH = 1024
 """The most often that the runs are multiplied to find how many would decide; beyond, the rates are too near to tell.
-Nobody makes a thousand times as many runs."""
+A thousand times as many runs are too many for any agent."""
 
 _UNDECIDED: Decision = "INCONCLUSIVE"
 

@@ -102,7 +102,6 @@ class RunResult:
 
     @property
     def calls(self) -> int:
-        """The number of calls."""
         return len(self.called)
 
     @property
@@ -114,7 +113,6 @@ class RunResult:
         return self.outcome == "passed"
 
     def to_json(self) -> Record:
-        """Return the form that the JSON report has."""
         return {
             "condition": self.plan.condition.name,
             "seed": self.plan.seed,

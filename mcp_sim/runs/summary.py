@@ -231,7 +231,6 @@ def _condition(condition: Condition, results: Sequence[RunResult]) -> ConditionS
 
 
 def _expectations(results: Iterable[RunResult]) -> dict[str, dict[str, int]]:
-    """Count the verdicts of each expectation."""
     counts_by_id: dict[str, dict[str, int]] = {}
     for result in results:
         for verdict in result.grade.verdicts:
@@ -253,7 +252,6 @@ def _pairs(results: Sequence[RunResult]) -> list[tuple[RunResult, RunResult]]:
 
 
 def _costs(pairs: Iterable[tuple[RunResult, RunResult]]) -> dict[str, Cost]:
-    """Return the cost of the faults under each condition."""
     passed = defaultdict[str, list[tuple[bool, bool]]](list)
     for clean, faulted in pairs:
         passed[faulted.plan.condition.name].append((clean.has_passed, faulted.has_passed))

@@ -162,7 +162,6 @@ def render_truth(step: Step) -> str:
 
 
 def render_observation(observation: Observation) -> str:
-    """Render an observation briefly."""
     late = f" after {observation.delay / MILLISECOND:g} ms" if observation.delay else ""
     body = observation.body
     if isinstance(body, RpcError):

@@ -104,7 +104,6 @@ class Transport(StreamableHTTPServerTransport):
             end.close()
 
     async def terminate(self) -> None:
-        """End the session and its streams."""
         for sender, _ in self._opened:
             sender.close()
         await super().terminate()

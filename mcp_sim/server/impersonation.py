@@ -7,9 +7,9 @@ much as the call itself. Other requests (malformed ones, calls before the handsh
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 import anyio
 from mcp.server.connection import Connection
@@ -78,6 +78,8 @@ from mcp_sim.types.surface import NO_INTERACTION, ToolInteraction
 from mcp_sim.world.idempotency import LONGEST_KEY, KeyReused
 from mcp_sim.world.world import World
 
+R = TypeVar("R")
+
 logger = logging.getLogger(__name__)
 
 PLAIN_KEYS = frozenset({"name", "arguments", "_meta"})
@@ -112,7 +114,7 @@ class Impersonation(Server[Any]):
             instructions=spec.instructions,
             website_url=spec.website,
             icons=[Icon.model_validate(icon) for icon in spec.icons] or None,
-            on_list_tools=_no_tools,
+            on_list_tools=_answering(ListToolsResult(tools=[])),
             on_subscriptions_listen=self._listen,
             get_tool_input_schema=lambda tool: schemas.get(prefix + tool),
         )
@@ -142,13 +144,16 @@ class Impersonation(Server[Any]):
     def _register_handlers(self, offered: Collection[str]) -> None:
         """Register handlers for what the server has. The SDK refuses methods without a handler."""
         if "resources" in offered:
-            self.add_request_handler("resources/list", PaginatedRequestParams, _no_resources)
-            self.add_request_handler("resources/templates/list", PaginatedRequestParams, _no_templates)
+            self.add_request_handler(
+                "resources/list", PaginatedRequestParams, _answering(ListResourcesResult(resources=[]))
+            )
+            no_templates = ListResourceTemplatesResult(resource_templates=[])
+            self.add_request_handler("resources/templates/list", PaginatedRequestParams, _answering(no_templates))
             self.add_request_handler("resources/read", ReadResourceRequestParams, self._read)
             self.add_request_handler("resources/subscribe", SubscribeRequestParams, self._subscribe)
             self.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe)
         if "prompts" in offered:
-            self.add_request_handler("prompts/list", PaginatedRequestParams, _no_prompts)
+            self.add_request_handler("prompts/list", PaginatedRequestParams, _answering(ListPromptsResult(prompts=[])))
             self.add_request_handler("prompts/get", GetPromptRequestParams, self._get_prompt)
         if "completions" in offered:
             self.add_request_handler("completion/complete", CompleteRequestParams, self._complete)
@@ -181,7 +186,6 @@ class Impersonation(Server[Any]):
         return self._notifies or self._passes_on or any(messages) or any(prompt.asks for prompt in self._spec.prompts)
 
     async def publish(self, world: World, event: ServerEvent) -> None:
-        """Notify the subscribers of a world."""
         await self._subscribers.publish(world, event)
 
     async def _listen(self, ctx: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
@@ -479,20 +483,13 @@ def _idempotency_key(meta: Record | None) -> str | None:
     return key
 
 
-async def _no_tools(_ctx: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
-    return ListToolsResult(tools=[])
+def _answering(result: R) -> Callable[[Context, Any], Awaitable[R]]:
+    """Return a handler whose answer does not depend on the request."""
 
+    async def answer(_ctx: Context, _params: Any) -> R:
+        return result
 
-async def _no_resources(_ctx: Context, _params: PaginatedRequestParams) -> ListResourcesResult:
-    return ListResourcesResult(resources=[])
-
-
-async def _no_templates(_ctx: Context, _params: PaginatedRequestParams) -> ListResourceTemplatesResult:
-    return ListResourceTemplatesResult(resource_templates=[])
-
-
-async def _no_prompts(_ctx: Context, _params: PaginatedRequestParams) -> ListPromptsResult:
-    return ListPromptsResult(prompts=[])
+    return answer
 
 
 def _is_plain(ctx: Context) -> bool:

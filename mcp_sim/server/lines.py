@@ -103,7 +103,6 @@ class Batch:
         return not self.open and bool(self._answers)
 
     def add(self, answer: JSONRPCResponse | JSONRPCError) -> None:
-        """Add the answer to a request."""
         self.open.discard(cast("RequestId", answer.id))
         self._answers.append(answer)
 

@@ -167,7 +167,6 @@ class Sessions:
         *,
         task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
     ) -> None:
-        """Run a session until it ends."""
         transport = session.transport
         try:
             async with transport.connect() as (read, write):

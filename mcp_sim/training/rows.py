@@ -56,12 +56,10 @@ def provenance(scenario: Scenario, steps: Sequence[Record]) -> Record:
 
 
 def calls_of(steps: Iterable[Record]) -> list[Record]:
-    """Return the calls among the steps of a ledger."""
     return [step for step in steps if step["entry"] == "call"]
 
 
 def applied(step: Record) -> list[Record]:
-    """Return the faults that were applied to a call."""
     return [
         {"id": decided["id"], "kind": decided["kind"]}
         for decided in step["perturbations"]

@@ -125,7 +125,7 @@ async def _serve(control: str, token: str, port: int, *, opens: bool) -> int:
             relay = Relay(control, token, client, frozenset(names))
             await _check(client, control, token)
             begun = partial(_announce, f"{where}/#key={relay.key}", opens=opens)
-            return await listen(relay.app, listener, begun, _nothing, GRACE_SECONDS, UNREAD_SECONDS)
+            return await listen(relay.app, listener, begun, lambda: None, GRACE_SECONDS, UNREAD_SECONDS)
 
 
 @asynccontextmanager
@@ -151,7 +151,3 @@ def _announce(address: str, *, opens: bool) -> None:
     print(address, flush=True)
     if opens:
         webbrowser.open(address)
-
-
-def _nothing() -> None:
-    """Do nothing: relayed streams end when their connections are closed."""

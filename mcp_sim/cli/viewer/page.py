@@ -74,7 +74,9 @@ def runs_page(report: Report, traces: Path, *, is_kept: bool) -> str:
     for result in results[:_MOST_RUNS]:
         name = result.plan.name
         grade = {**result.grade.to_json(), "because": result.because}
-        judged = Judged(grade, report.repeat(result), _stderr(traces / f"{name}.stderr.txt"))
+        errors = traces / f"{name}.stderr.txt"
+        stderr = errors.read_text(encoding="utf-8").rstrip() if errors.exists() else ""
+        judged = Judged(grade, report.repeat(result), stderr)
         collector.add(traces / f"{name}.jsonl", {name: judged}, is_kept=is_kept)
     left_out = len(results) - _MOST_RUNS
     note = f"The steps of {left_out} more runs are not in this file." if left_out > 0 else ""
@@ -102,7 +104,3 @@ def _run(result: RunResult) -> Record:
         "faults": list(dict.fromkeys(fault.id for fault in result.faults)),
         "reasons": [] if result.has_passed else reasons(result),
     }
-
-
-def _stderr(path: Path) -> str:
-    return path.read_text(encoding="utf-8").rstrip() if path.exists() else ""

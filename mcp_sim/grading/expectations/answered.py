@@ -139,9 +139,6 @@ def _values(wanted: Wanted, end: End) -> list[Json]:
     return [value for value in in_list(shown) if value is not None and value != ""]
 
 
-# the comparison -------------------------------------------------------------------------------------------------------
-
-
 def _contains(answer: str, value: Json) -> bool:
     if is_number(value):
         return any(_is_close(number, value) for number in _numbers(answer))

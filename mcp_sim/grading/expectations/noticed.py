@@ -35,7 +35,7 @@ class Watch:
     arguments: dict[str, Json]
     evidence: Evidence
     took_effect: bool
-    """Whether it wrote something, although the agent was not told so."""
+    """Whether it wrote something, although the agent got no sign of it."""
     outcome: Literal["open", "checked", "repeated"] = "open"
 
 

@@ -107,9 +107,6 @@ class Probe(Expectation):
         return [f"no tool is called {self.tool!r}{did_you_mean(self.tool, domain.tools)}"]
 
 
-# what an answer shows -------------------------------------------------------------------------------------------------
-
-
 def shown_text(observation: Observation) -> str:
     """Return everything that a client can read of an answer, as one text."""
     body = observation.body

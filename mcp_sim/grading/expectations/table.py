@@ -49,7 +49,7 @@ class Table(Expectation):
         description="Column -> the path of its value.",
         examples=[{"deal": "title", "contact": "contact_id.name", "amount": "amount"}],
     )
-    key: str = Field(description="The column that tells rows apart.", examples=["deal"])
+    key: str = Field(description="The column that identifies a row.", examples=["deal"])
     near: dict[str, float] = Field(
         default_factory=dict[str, float],
         description="Column -> how far a value may be off: a share of a number, or days.",

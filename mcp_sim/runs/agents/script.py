@@ -98,7 +98,6 @@ class Script(BaseModel):
 
     @property
     def tools(self) -> list[str]:
-        """The tools that it calls."""
         others = [call for step in self.steps for call in (step.look, step.check) if call]
         return [*dict.fromkeys(call.call for call in (*self.steps, *others, *self.notices))]
 
@@ -118,7 +117,6 @@ long without."""
 
 @cache
 def scripts() -> tuple[Script, ...]:
-    """Return the shipped scripts."""
     return tuple(read_script(path) for path in sorted(SHIPPED.glob("*.yaml")))
 
 

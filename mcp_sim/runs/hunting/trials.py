@@ -19,7 +19,7 @@ from mcp_sim.types.json_values import canonical
 from mcp_sim.types.kinds import expectations
 from mcp_sim.types.scenario import ExpectationEntry, GivenRecords, Scenario
 
-AGENT = "the agent"  # in place of an expectation where the agent itself did not end well
+AGENT = "the agent"  # fails, like an expectation, where the agent itself did not end well
 
 _WITH, _WITHOUT = Condition("faults"), Condition("clean", has_faults=False)
 

@@ -23,7 +23,6 @@ _LEVELS = {"failed": "error", "crashed": "error"}
 
 
 def junit(report: Report) -> bytes:
-    """Return the report as an XML document."""
     root = Element("testsuites", name="mcp-sim")
     for summary in report.summary.conditions:
         results = [result for result in report.results if result.plan.condition == summary.condition]

@@ -44,7 +44,6 @@ def _how(comparison: Comparison) -> str:
 
 
 def condition_rows(comparison: Comparison) -> list[list[str]]:
-    """Return the rows of the table of conditions, its head first."""
     head = ["condition", "before", "after", "change", "95 % interval", "decision"]
     rows = [
         [
@@ -60,7 +59,6 @@ def condition_rows(comparison: Comparison) -> list[list[str]]:
 
 
 def cell_rows(comparison: Comparison) -> list[list[str]]:
-    """Return the rows of the table of expectations by fault, its head first."""
     rows = [
         [
             cell.expectation,
@@ -113,7 +111,6 @@ def notes(comparison: Comparison) -> Iterator[str]:
 
 
 def conclusion(comparison: Comparison) -> str:
-    """Render the decision as a sentence."""
     decision, allowed = comparison.decision, f"{100 * comparison.allow:g} points"
     deciding = [condition for condition in comparison.conditions if condition.decision(comparison.allow) == decision]
     if not deciding:

@@ -19,7 +19,6 @@ MOST_SHOWN = 10  # a comment of a pull request is cut at 65,536 characters
 
 
 def markdown(report: Report) -> str:
-    """Return the report as a Markdown document."""
     return "\n".join(_lines(report)) + "\n"
 
 

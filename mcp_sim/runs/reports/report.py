@@ -86,7 +86,6 @@ class Report:
         return any(entry.enabled for entry in self.scenario.perturbations)
 
     def troubled(self, *outcomes: Outcome) -> list[RunResult]:
-        """Return the runs with one of these outcomes."""
         return [result for result in self.results if result.outcome in outcomes]
 
     def to_json(self) -> Record:
@@ -117,12 +116,10 @@ def guesses(results: Sequence[RunResult]) -> Iterator[str]:
 
 
 def span(interval: Interval) -> str:
-    """Render an interval of shares."""
     return f"{100 * interval.low:.0f} to {100 * interval.high:.0f} %"
 
 
 def cost_sentence(name: str, cost: Cost) -> str:
-    """Render what faults cost."""
     pairs = cost.pairs
     verb = "cost" if pairs.difference >= 0 else "gained"
     interval = f"{100 * cost.interval.low:.0f} to {100 * cost.interval.high:.0f}"
@@ -188,7 +185,6 @@ def _occurring(outcomes: Sequence[N], counts: Sequence[Mapping[N, int]]) -> list
 
 
 def fault_table(summary: Summary) -> list[list[str]]:
-    """Return the rows of the table of faults, its head first."""
     has_costs, has_unknown = bool(summary.costs), any(fault.met.unknown for fault in summary.faults)
     head = ["fault", "kind", "runs that met it", "survived"]
     head += [*(["unknown"] if has_unknown else []), *(["cost where met"] if has_costs else [])]

@@ -149,7 +149,6 @@ async def run_simulation(side: Side, task: Task, real: SideRuns, streams: int, j
 
 
 def compare(simulation: SideRuns, real: SideRuns) -> Validity:
-    """Return how the agents rank on both sides."""
     pairs = [(simulation.faultless, real.faultless), *((run, real.runs[key]) for key, run in simulation.runs.items())]
     return Validity(
         (simulation.name, real.name),

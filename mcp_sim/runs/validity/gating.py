@@ -87,7 +87,7 @@ async def _played(job: Mapping[str, Json]) -> list[Json]:
     for row in job["references"]:
         task, real = Task.model_validate(row["task"]), SideRuns.of_json(row["real"])
         async with open_simulation(str(document), task, [document.parent], empty=True) as side:
-            sides.append((await run_simulation(side, task, real, STREAMS, 1, _ignore)).to_json())
+            sides.append((await run_simulation(side, task, real, STREAMS, 1, lambda _: None)).to_json())
     return sides
 
 
@@ -95,7 +95,3 @@ def compared(references: Sequence[Reference], sides: Json) -> list[Validity]:
     """Return how agents rank, from what `played` returned."""
     rows = [SideRuns.of_json(side) for side in cast("list[Json]", sides)]
     return [compare(side, reference.real) for side, reference in zip(rows, references, strict=True)]
-
-
-def _ignore(_: str) -> None:
-    return

@@ -41,14 +41,10 @@ class Side(Protocol):
     name: str
 
     @property
-    def tools(self) -> Mapping[str, Any]:
-        """Its tools by name."""
-        ...
+    def tools(self) -> Mapping[str, Any]: ...
 
     @property
-    def domain(self) -> Domain:
-        """What is known of its tools."""
-        ...
+    def domain(self) -> Domain: ...
 
     def world(self) -> AbstractAsyncContextManager[Opened]:
         """Open a world as it is before the task."""

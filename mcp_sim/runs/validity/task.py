@@ -95,7 +95,6 @@ class Task(BaseModel):
 
     @property
     def tools(self) -> list[str]:
-        """The tools that it calls."""
         prepared, goals = [call.call for call in self.prepare], [goal.tool for goal in self.goal]
         return [*dict.fromkeys([*prepared, *self.script.tools, *goals])]
 

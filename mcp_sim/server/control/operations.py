@@ -87,15 +87,11 @@ OPERATIONS = (
 )
 
 
-# OpenAPI --------------------------------------------------------------------------------------------------------------
-
-
 REFERENCES = "#/components/schemas/{model}"
 _PART = re.compile(r"\{(\w+)\}")
 
 
 def document() -> Record:
-    """Return the OpenAPI document."""
     schemas = Record()
     paths = dict[str, Record]()
     for operation in OPERATIONS:

@@ -27,7 +27,6 @@ MOST_PAGE_BYTES = 4 * 1024 * 1024
 
 
 def summary(world: World, parent: str | None) -> m.WorldSummary:
-    """Return a world briefly."""
     return m.WorldSummary(**_summary(world, parent))
 
 
@@ -65,7 +64,6 @@ def about_world(world: World, parent: str | None, snapshots: Mapping[str, Moment
 
 
 def fault_state(world: World, entry: PerturbationEntry) -> m.Fault:
-    """Return a fault of a world as it is now."""
     return m.Fault(
         id=entry.id,
         kind=entry.kind,

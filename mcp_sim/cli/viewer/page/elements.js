@@ -13,7 +13,7 @@ function h(tag, attributes, ...children) {
   return element;
 }
 
-// Text in which signs that nobody sees, or that reorder others, are escaped.
+// Text in which signs that are invisible, or that reorder others, are escaped.
 const visible = (text) => text.replace(UNSEEN, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 const UNSEEN = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;

@@ -75,7 +75,7 @@ function findingGroup(world, findings, app) {
   return h("li", { class: outcomeOf(finding) === "applied" ? "fired" : "" }, outcomeChip(finding), ` ${plural(findings.length, "call")}: ${because}`, links);
 }
 
-// The calls in reach as a line of cells; at many calls, a cell stands for several.
+// The calls in reach as a line of cells; at many calls, a cell is for several.
 function strip(world, at, findings, app) {
   const cells = Math.min(findings.length, 120);
   const per = findings.length / cells;

@@ -82,7 +82,7 @@ class World {
     return this.texts[at];
   }
 
-  // The verdicts, those that failed first, then those that nobody could judge.
+  // The verdicts, those that failed first, then those that could not be judged.
   get verdicts() {
     const rank = (verdict) => (VERDICT_ORDER.indexOf(verdict.outcome) + 1 || VERDICT_ORDER.length + 1);
     return [...(this.grade?.verdicts ?? [])].sort((a, b) => rank(a) - rank(b));
