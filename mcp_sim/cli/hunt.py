@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import anyio
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     """Exit with 0 if the agent survived everything, 1 if it has weaknesses, 3 after a crash, 4 if it is undecided."""
     scenario = load(args.scenario, world_model=args.world_model, trust=args.trust)
     agent = agent_command(scenario, args)
-    hunt = _Hunt.prepare(scenario, agent, args)
+    hunt = _Hunt(scenario, agent, args)
     quieten()
     with Journal(hunt.journal, hunt.header) as journal:
         if journal.length:
@@ -76,41 +76,22 @@ def run(args: argparse.Namespace) -> int:
     return hunt.exit_code
 
 
-@dataclass(slots=True)
 class _Hunt:
     """A hunt from its options to its files."""
 
-    scenario: Scenario
-    settings: Settings
-    args: argparse.Namespace
-    writer: CaseWriter
-    folder: Path
-    stem: str
-    journal: Path
-    places: Places
-    last_search: Search | None = None
-    runs: int = 0
-    is_complete: bool = False
-
-    @classmethod
-    def prepare(cls, scenario: Scenario, agent: AgentCommand, args: argparse.Namespace) -> _Hunt:
+    def __init__(self, scenario: Scenario, agent: AgentCommand, args: argparse.Namespace) -> None:
         """Check all options before anything runs. Raises `UsageError`."""
         source = locate(args.scenario)
-        folder = writable_folder("--output", args.output or (Path() if is_shipped(source) else source.parent))
-        stem = source.stem.replace(".", "-")
-        searched = without_own_faults(scenario)
+        self.args, self.scenario = args, without_own_faults(scenario)
+        self.folder = writable_folder("--output", args.output or (Path() if is_shipped(source) else source.parent))
+        self.stem = source.stem.replace(".", "-")
+        self.journal = args.journal or self.folder / f"{self.stem}.hunt.jsonl"
+        self.settings = Settings(agent, args.clock, args.jobs)
+        self.writer = CaseWriter(scenario, source, self.folder, args.agent, ORIGIN)
         faults = chosen_faults(None if args.kinds is None else args.kinds.split(","))
-        places = Places(searched, faults, [] if args.tools is None else args.tools.split(","))
-        return cls(
-            searched,
-            Settings(agent, args.clock, args.jobs),
-            args,
-            CaseWriter(scenario, source, folder, args.agent, ORIGIN),
-            folder,
-            stem,
-            args.journal or folder / f"{stem}.hunt.jsonl",
-            places,
-        )
+        self.places = Places(self.scenario, faults, [] if args.tools is None else args.tools.split(","))
+        self.last_search: Search | None = None
+        self.runs, self.is_complete = 0, False
 
     @property
     def header(self) -> Record:

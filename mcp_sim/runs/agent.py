@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from subprocess import DEVNULL
 from tempfile import mkdtemp
-from typing import Literal
+from typing import Literal, TypedDict
 
 import anyio
 from anyio.abc import ByteReceiveStream, Process
@@ -161,13 +161,22 @@ def _entries(urls: Mapping[str, str], transport: Transport) -> Record:
     """Return the entries of a client's configuration, by server."""
     if transport == "http":
         return {server: {"type": "http", "url": url} for server, url in urls.items()}
-    path = {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}
-    environment = {"env": path} if path else {}  # clients start servers with few variables of their own
+    return {server: {**stdio_command(url)} for server, url in urls.items()}
+
+
+class StdioCommand(TypedDict):
+    """The command of an MCP server over stdio, as `StdioServerParameters(**command)` takes it."""
+
+    command: str
+    args: list[str]
+    env: dict[str, str]
+
+
+def stdio_command(url: str) -> StdioCommand:
+    """Return the command that connects a client to a URL over stdio."""
+    path = {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}  # clients pass few variables on
     python = str(Path(sys.executable).absolute())
-    return {
-        server: {"command": python, "args": ["-m", "mcp_sim", "connect", url], **environment}
-        for server, url in urls.items()
-    }
+    return {"command": python, "args": ["-m", "mcp_sim", "connect", url], "env": path}
 
 
 async def _ended(process: Process, seconds: float) -> int | None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio.to_thread
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from mcp_sim.faults.compile import with_intensity
-from mcp_sim.runs.agent import LONGEST_MESSAGE, AgentCommand, fresh_folder, model_keys
+from mcp_sim.runs.agent import LONGEST_MESSAGE, AgentCommand, StdioCommand, fresh_folder, model_keys, stdio_command
 from mcp_sim.server.call_log import entry_lines
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
@@ -30,20 +28,12 @@ from mcp_sim.world.world import World
 
 if TYPE_CHECKING:
     from mcp_sim.runs.host import Host
-    from mcp_sim.server.impersonation import Context, Impersonation
+    from mcp_sim.server.impersonation import Impersonation
 
 STEPS_SHOWN = 15  # the end of a failing test fits on a screen
 SESSION_SECONDS = 3600.0  # someone may halt the test in a debugger
 
 ACTOR = "test"  # who changes faults, in the ledger
-
-
-class StdioCommand(TypedDict):
-    """The command of an MCP server over stdio, as `StdioServerParameters(**command)` takes it."""
-
-    command: str
-    args: list[str]
-    env: dict[str, str]
 
 
 class WorldThread:
@@ -129,24 +119,13 @@ class ThreadedWorld:
 
     def stdio_of(self, url: str) -> StdioCommand:
         """Return the command that connects to a URL over stdio."""
-        environment = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
-        python = str(Path(sys.executable).absolute())
-        return {"command": python, "args": ["-m", "mcp_sim", "connect", url], "env": environment}
+        return stdio_command(url)
 
     def server(self, name: str | None = None) -> Impersonation:
         """Return a server in memory, for `mcp.Client(server)`. `name` selects one of several."""
-        from mcp_sim.server.impersonation import Impersonation  # noqa: PLC0415 (loads the SDK)
+        from mcp_sim.server.testing import impersonated  # noqa: PLC0415 (loads the SDK)
 
-        facade = cast("World", _Facade(self._thread.portal, self.world))
-
-        async def world_of(_ctx: Context) -> World:
-            return facade
-
-        async def leave_unanswered(*_: Any) -> None:
-            return
-
-        scenario = self.world.scenario
-        return Impersonation(scenario, name or next(iter(scenario.servers)), world_of, leave_unanswered)
+        return impersonated(cast("World", _Facade(self._thread.portal, self.world)), name)
 
     # what a test does with it
 

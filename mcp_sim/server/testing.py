@@ -16,6 +16,16 @@ from mcp_sim.types import BrokenDelivery
 from mcp_sim.world.world import World
 
 
+def impersonated(world: World, server: str | None = None, break_off: Break | None = None) -> Impersonation:
+    """Return a server of a world in this process, as `connected` does its client."""
+
+    async def world_of(_ctx: Context) -> World:
+        return world
+
+    name = server or next(iter(world.scenario.servers))
+    return Impersonation(world.scenario, name, world_of, break_off or _leave_unanswered)
+
+
 @asynccontextmanager
 async def connected(
     world: World, server: str | None = None, *, mode: str = "auto", break_off: Break | None = None, **options: Any
@@ -23,16 +33,9 @@ async def connected(
     """Yield an MCP client of a world in this process.
 
     `server` selects one of several servers; `mode` is `auto`, `legacy` or a protocol version. `options` are passed to
-    the `Client`, such as its callbacks. Without a `break_off`, a broken
-    delivery is an answer that never arrives.
+    the `Client`, such as its callbacks. Without a `break_off`, a broken delivery is an answer that never arrives.
     """
-
-    async def world_of(_ctx: Context) -> World:
-        return world
-
-    name = server or next(iter(world.scenario.servers))
-    impersonation = Impersonation(world.scenario, name, world_of, break_off or _leave_unanswered)
-    async with Client(impersonation, mode=mode, **options) as client:
+    async with Client(impersonated(world, server, break_off), mode=mode, **options) as client:
         yield client
 
 
