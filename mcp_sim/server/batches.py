@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mcp_types import INVALID_REQUEST
 
-from mcp_sim.server.event_streams import HEADERS
+from mcp_sim.server.event_streams import HEADERS, event
 from mcp_sim.server.exchange import Exchange, Message, Refusal, Send, respond
 from mcp_sim.server.lines import Batch
 from mcp_sim.server.sessions import SessionOwner, Sessions
@@ -83,8 +83,7 @@ class _Answers:
         if self._is_stream:
             await self._send({"type": "http.response.body", "body": body, "more_body": True})
         elif body.strip() and self._has_begun:
-            event = b"event: message\r\ndata: %b\r\n\r\n" % body
-            await self._send({"type": "http.response.body", "body": event, "more_body": True})
+            await self._send({"type": "http.response.body", "body": event(body), "more_body": True})
         elif body.strip():
             self._bodies.append(body)
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from http import HTTPStatus
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.streamable_http import GET_STREAM_KEY, EventMessage, StreamableHTTPServerTransport, check_accept_headers
+from mcp.shared.message import SessionMessage
 from starlette.requests import Request
 
 from mcp_sim.server.exchange import Send
@@ -26,7 +27,23 @@ MOST_STREAMS = 16
 HEADERS = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-cache, no-transform")]
 PING = b": ping\r\n\r\n"
 
+M = TypeVar("M", EventMessage, SessionMessage)
+
 _Stream: TypeAlias = "tuple[MemoryObjectSendStream[EventMessage], MemoryObjectReceiveStream[EventMessage]]"
+
+
+async def forward(messages: MemoryObjectReceiveStream[M], send: Send) -> None:
+    """Send messages as events. Comments fill the silence between them, before a proxy closes the stream."""
+    while True:
+        data = PING
+        with anyio.move_on_after(PING_SECONDS):
+            data = event((await messages.receive()).message.model_dump_json(by_alias=True, exclude_unset=True).encode())
+        await send({"type": "http.response.body", "body": data, "more_body": True})
+
+
+def event(data: bytes, kind: bytes = b"message") -> bytes:
+    """Return an event of a stream."""
+    return b"event: %b\r\ndata: %b\r\n\r\n" % (kind, data)
 
 
 class _Streams(dict[Any, Any]):
@@ -83,19 +100,10 @@ class Transport(StreamableHTTPServerTransport):
         try:
             await send({"type": "http.response.start", "status": 200, "headers": [*HEADERS, *session]})
             with suppress(anyio.EndOfStream, anyio.ClosedResourceError):
-                await self._forward(stream[1], send)
+                await forward(stream[1], send)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             self._forget(stream)
-
-    async def _forward(self, messages: MemoryObjectReceiveStream[EventMessage], send: Send) -> None:
-        while True:
-            data = PING
-            with anyio.move_on_after(PING_SECONDS):
-                event = await messages.receive()
-                body = event.message.model_dump_json(by_alias=True, exclude_unset=True)
-                data = b"event: message\r\ndata: %b\r\n\r\n" % body.encode()
-            await send({"type": "http.response.body", "body": data, "more_body": True})
 
     def _forget(self, stream: _Stream) -> None:
         """End a stream. The newest one that is left gets the messages from then on."""

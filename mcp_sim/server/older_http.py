@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.connection import Connection
 from mcp.server.runner import serve_connection
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
@@ -20,7 +20,7 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
 from starlette.requests import Request
 
-from mcp_sim.server.event_streams import HEADERS, PING, PING_SECONDS
+from mcp_sim.server.event_streams import HEADERS, event, forward
 from mcp_sim.server.exchange import Exchange, Receive, Refusal, Scope, Send, respond
 from mcp_sim.server.impersonation import Impersonation
 from mcp_sim.server.lines import Refused, parse_message
@@ -88,30 +88,14 @@ class OlderHttp:
         answers, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
         self._open[session] = _Stream(owner, scope, incoming)
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-        await _send_event(send, b"endpoint", _endpoint(scope, session))
+        beginning = event(_endpoint(scope, session), b"endpoint")
+        await send({"type": "http.response.body", "body": beginning, "more_body": True})
         dispatcher = JSONRPCDispatcher[TransportContext](requests, answers, inline_methods=frozenset({"initialize"}))
         connection = Connection.for_loop(dispatcher, session_id=session)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_forward, outgoing, send)
+            tasks.start_soon(forward, outgoing, send)
             await serve_connection(server, dispatcher, connection=connection, lifespan_state={})
             tasks.cancel_scope.cancel()
-
-
-async def _forward(outgoing: MemoryObjectReceiveStream[SessionMessage], send: Send) -> None:
-    """Send what the server sends. Comments fill its silence, before a proxy closes the stream."""
-    while True:
-        item = None
-        with anyio.move_on_after(PING_SECONDS):
-            item = await outgoing.receive()
-        if item is None:
-            await send({"type": "http.response.body", "body": PING, "more_body": True})
-        else:
-            await _send_event(send, b"message", encode(item.message.model_dump(by_alias=True, exclude_unset=True)))
-
-
-async def _send_event(send: Send, kind: bytes, data: bytes) -> None:
-    event = b"event: %b\r\ndata: %b\r\n\r\n" % (kind, data)
-    await send({"type": "http.response.body", "body": event, "more_body": True})
 
 
 def _endpoint(scope: Scope, session: str) -> bytes:
