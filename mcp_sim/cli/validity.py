@@ -16,7 +16,7 @@ from mcp_sim.cli.parsing import count, number, trust_option
 from mcp_sim.cli.terminal import Palette, Progress, json_option, note, print_json, table_lines
 from mcp_sim.runs.agents.strategies import SKILLS
 from mcp_sim.runs.validity.comparison import Validity, compare, run_real, run_simulation
-from mcp_sim.runs.validity.recorded_task import recorded_task, seems_to_read, with_recording
+from mcp_sim.runs.validity.recorded_task import recorded_task, with_recording
 from mcp_sim.runs.validity.sides import is_document, open_side, open_simulation
 from mcp_sim.runs.validity.task import read_task
 from mcp_sim.types.readable import printable
@@ -74,8 +74,7 @@ async def _compared(args: argparse.Namespace, progress: Progress) -> Validity:
         real = await stack.enter_async_context(open_side(args.against, task, args.trust, empty=empty))
         spec = await stack.enter_async_context(open_simulation(args.spec, task, args.trust, empty=empty))
         if session is not None:
-            reads = {tool.name for tool in real.tools.values() if seems_to_read(real.domain, tool)}
-            task = recorded_task(task, session, reads.__contains__)
+            task = recorded_task(task, session, real.domain)
         done = itertools.count(step=args.jobs)
 
         def notify(text: str) -> None:

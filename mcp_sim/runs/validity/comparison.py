@@ -121,8 +121,9 @@ async def run_real(side: Side, task: Task, streams: int, jobs: int, notify: Noti
     Raises `UsageError` if the task cannot be done there, or is done before it begins, and `Crash` if a server does not
     start.
     """
-    task.refuse_unknown(side.tools, side.name)
-    reads = frozenset(tool for tool in task.tools if side.domain.only_reads(side.tools[tool]))
+    tools = side.domain.tools
+    task.refuse_unknown(tools, side.name)
+    reads = frozenset(tool for tool in task.tools if side.domain.only_reads(tools[tool]))
     trial = Trial(side, task, reads)
     faultless = await trial.run(BEST, "", None)
     if faultless.problems:
@@ -140,7 +141,7 @@ async def run_real(side: Side, task: Task, streams: int, jobs: int, notify: Noti
 
 async def run_simulation(side: Side, task: Task, real: SideRuns, streams: int, jobs: int, notify: Notify) -> SideRuns:
     """Run all agents on the side that is compared with a real one. Raises `UsageError` if it lacks a tool."""
-    task.refuse_unknown(side.tools, side.name)
+    task.refuse_unknown(side.domain.tools, side.name)
     trial = Trial(side, task, real.reads)
     faultless = await trial.run(BEST, "", None)
     trial.standard = _expected(faultless.counts, real.faultless.counts)

@@ -13,7 +13,7 @@ from typing import cast
 import anyio
 
 from mcp_sim.runs.validity.comparison import SideRuns, Validity, compare, run_real, run_simulation
-from mcp_sim.runs.validity.recorded_task import recorded_task, seems_to_read, with_recording
+from mcp_sim.runs.validity.recorded_task import recorded_task, with_recording
 from mcp_sim.runs.validity.sides import open_side, open_simulation
 from mcp_sim.runs.validity.task import Task
 from mcp_sim.types import Json
@@ -62,8 +62,7 @@ async def _reference(server: str, task: Task, trust: Sequence[Path], notify: Cal
     task, session = with_recording(task)
     async with open_side(server, task, trust, empty=True) as real:
         if session is not None:
-            reads = {tool.name for tool in real.tools.values() if seems_to_read(real.domain, tool)}
-            task = recorded_task(task, session, reads.__contains__)
+            task = recorded_task(task, session, real.domain)
         return Reference(task, await run_real(real, task, STREAMS, JOBS, notify))
 
 

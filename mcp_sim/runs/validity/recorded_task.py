@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from mcp_sim.grading.expectations.probe import occurrences, shown_text, shown_value
@@ -22,13 +22,10 @@ MOST_GOALS = 12  # the most reads that are made at the end of each run
 SHORTEST = 3  # the length from which a text does not occur in an answer by chance
 _CONTEXT = 12  # characters before a value by which it is found again in a text: about a word
 
-Reads = Callable[[str], bool]  # whether a tool changes nothing
-
-
 READING = ("get", "list", "search", "compute")
 
 
-def seems_to_read(domain: Domain, tool: Tool) -> bool:
+def _seems_to_read(domain: Domain, tool: Tool) -> bool:
     """Whether a tool changes nothing, as far as it is known: a guess only decides what becomes a step."""
     plan = domain.plans.get(tool.id)
     is_guessed = plan is not None and all(variant.verb in READING for variant in plan.variants)
@@ -49,9 +46,10 @@ def with_recording(task: Task) -> tuple[Task, Session | None]:
     return task if is_given else task.model_copy(update={"state": sessions[0].state}), sessions[0]
 
 
-def recorded_task(task: Task, session: Session, only_reads: Reads) -> Task:
+def recorded_task(task: Task, session: Session, domain: Domain) -> Task:
     """Return a task with the steps and the goal of a session. Raises `UsageError` if it has no write that shows."""
-    calls = [_Seen(call, only_reads(call.tool), task.folder) for call in session.calls]
+    reads = {tool.name for tool in domain.tools.values() if _seems_to_read(domain, tool)}
+    calls = [_Seen(call, call.tool in reads, task.folder) for call in session.calls]
     calls = [call for call in calls if call.observation.ok]
     _name_values(calls)
     texts = _new_texts(calls)

@@ -39,12 +39,7 @@ class Side(Protocol):
     """Opens a world for each run."""
 
     name: str
-
-    @property
-    def tools(self) -> Mapping[str, Any]: ...
-
-    @property
-    def domain(self) -> Domain: ...
+    domain: Domain
 
     def world(self) -> AbstractAsyncContextManager[Opened]:
         """Open a world as it is before the task."""
@@ -88,15 +83,7 @@ class _Simulated:
     """A simulation."""
 
     def __init__(self, name: str, simulator: Simulator, task: Task) -> None:
-        self.name, self._simulator, self._task = name, simulator, task
-
-    @property
-    def tools(self) -> Mapping[str, Any]:
-        return self.domain.tools
-
-    @property
-    def domain(self) -> Domain:
-        return self._simulator.scenario.domain
+        self.name, self.domain, self._simulator, self._task = name, simulator.scenario.domain, simulator, task
 
     @asynccontextmanager
     async def world(self) -> AsyncGenerator[Opened]:
@@ -110,7 +97,7 @@ class _Started:
     def __init__(self, name: str, words: Sequence[str], task: Task, tools: Sequence[Any]) -> None:
         self.name, self._words, self._env, self._tools = name, words, task.server.env, tools
         with fresh_folder() as folder:
-            self._domain = self._scenario(folder).domain
+            self.domain = self._scenario(folder).domain
 
     @classmethod
     async def listed(cls, command: str, task: Task) -> _Started:
@@ -127,14 +114,6 @@ class _Started:
         if isinstance(imported, Unreached):
             raise UsageError(f"--against: {imported.name} does not start: {imported.reason}")
         return cls(Path(words[0]).name, words, task, imported.tools)
-
-    @property
-    def tools(self) -> Mapping[str, Any]:
-        return self._domain.tools
-
-    @property
-    def domain(self) -> Domain:
-        return self._domain
 
     @asynccontextmanager
     async def world(self) -> AsyncGenerator[Opened]:
