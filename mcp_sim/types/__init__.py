@@ -1,4 +1,5 @@
-"""The types that all packages share. This module exports those of one call: `Turn`, `Transition`, `Observation`, ...
+"""The types that all packages share. This module exports those of one call (`Turn`, `Transition`, `Observation`, ...)
+and what nearly every module needs: `frozen` and a few functions on JSON values.
 
 A call reads a `Turn` and returns a `Transition`; only a world writes state. Imports no other package.
 """
@@ -24,7 +25,9 @@ from mcp_sim.types.calls import (
     Transition,
     Turn,
 )
-from mcp_sim.types.json_values import Json, Key, Record
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types.json_values import NOWHERE, Json, Key, Record, canonical, decode, encode, is_key, leaves
 from mcp_sim.types.tools import (
     BrokenDelivery,
     FailureRenderer,
@@ -34,11 +37,12 @@ from mcp_sim.types.tools import (
     ToolResult,
     render_plain_failure,
 )
-from mcp_sim.types.views import COMPARISONS, Bound, Change, Due, View, Written
+from mcp_sim.types.views import COMPARISONS, Bound, Change, Due, View, Written, find_key, was_written
 
 __all__ = [
-    "COMPARISONS", "UNABLE", "Attempt", "Bound", "BrokenDelivery", "Call", "Change", "ConditionFailure", "Decision",
-    "Due", "FailureRenderer", "Instruction", "Json", "Kept", "KeptAnswer", "Key", "Memories", "Memory", "Observation",
-    "Outcome", "PastCall", "PastVersion", "Proceed", "Record", "RpcError", "Step", "Tool", "ToolResult", "Transition",
-    "Turn", "View", "Written", "render_plain_failure",
+    "COMPARISONS", "NOWHERE", "UNABLE", "Attempt", "Bound", "BrokenDelivery", "Call", "Change", "ConditionFailure",
+    "Decision", "Due", "FailureRenderer", "Instruction", "Json", "Kept", "KeptAnswer", "Key", "Memories", "Memory",
+    "Observation", "Outcome", "PastCall", "PastVersion", "Proceed", "Record", "RpcError", "Step", "Tool", "ToolResult",
+    "Transition", "Turn", "View", "Written", "as_list", "as_object", "canonical", "decode", "encode", "find_key",
+    "frozen", "is_key", "leaves", "render_plain_failure", "was_written",
 ]  # fmt: skip

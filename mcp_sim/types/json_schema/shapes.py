@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from mcp_sim.types import Json, Record
+from mcp_sim.types.json_values import Json, Record
 
 SEARCHED = frozenset({
     "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "not", "contains", "propertyNames", "patternProperties",
