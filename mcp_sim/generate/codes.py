@@ -9,8 +9,7 @@ from uuid import UUID
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.contacts import slug
-from mcp_sim.generate.locales import name_pool
-from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.setting import Setting, name_pool
 from mcp_sim.generate.shipped_data import load, word_list, word_set
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.types import Json, Record

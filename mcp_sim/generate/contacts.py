@@ -8,8 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.locales import name_pool
-from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.setting import Setting, name_pool
 from mcp_sim.generate.shipped_data import word_list
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.types import Json, Record
@@ -113,7 +112,6 @@ class People:
         return f"https://{self.host(chance, record, _moment)}"
 
     def picture(self, chance: Chance, record: Record, _moment: Moment) -> str:
-        """Return the URL of a picture of the record."""
         name = whole_name(record) or str(_first_value(record, "title", "username") or "")
         return f"https://images.example/{slug(name, '-') or f'{chance.below(10**6):06d}'}.jpg"
 

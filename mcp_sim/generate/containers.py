@@ -12,13 +12,11 @@ from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.generate.texts import text_fits
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.uniqueness import with_number
-from mcp_sim.types import Json, Record
-from mcp_sim.types.frozen import frozen
+from mcp_sim.types import Json, Record, canonical, frozen
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.merge import merge_schemas
 from mcp_sim.types.json_schema.satisfiability import is_satisfiable
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties, required
-from mcp_sim.types.json_values import canonical
 from mcp_sim.types.lexicon.english import snake
 
 _OPTIONAL = 0.8  # most optional fields are there, and some are missing, as in real records

@@ -11,16 +11,14 @@ from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.time_fields import Moment, format_time, time_meaning
 from mcp_sim.generate.values import value_maker
-from mcp_sim.types import Change, Json, Key, Record, View
+from mcp_sim.types import Change, Json, Key, Record, View, find_key, frozen
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import did_you_mean
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import in_list
-from mcp_sim.types.views import find_key
 
 TRIES = 8  # how often a value is drawn for a field until it differs from the present one
 

@@ -1,6 +1,6 @@
 """Invent the values that a call needs and nothing determines, with known records in them: the `team` of a project.
 
-An object stands for a record if it is named after the entity, or after the role of a person, and has its key. Its
+An object shows a record if it is named after the entity, or after the role of a person, and has its key. Its
 values are those of the record, so that the key that an agent sees is found by the next call.
 """
 
@@ -18,9 +18,8 @@ from mcp_sim.generate.setting import Setting, setting_of
 from mcp_sim.generate.shipped_data import word_list, word_set
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import value_maker
-from mcp_sim.types import Json, Key, Record, Turn
+from mcp_sim.types import Json, Key, Record, Turn, frozen
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, property_of, required
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import last_word, noun_of_id, singular, snake

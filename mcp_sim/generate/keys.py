@@ -14,10 +14,9 @@ from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.uniqueness import with_number
 from mcp_sim.generate.values import chance_of, value_maker
-from mcp_sim.types import Key, Record, View
+from mcp_sim.types import Key, Record, View, frozen
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.draws import Draws
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
 
 _NUMBERED = re.compile(r"(.*?)(\d{1,18})(\D{0,2})", re.DOTALL)
@@ -54,7 +53,6 @@ class KeyMaker:
 
 
 def key_maker(entity: Entity) -> KeyMaker:
-    """Return what makes the keys of an entity."""
     schema = entity.schema_of(entity.key)
     like = None if entity.key_like is None else _valid_example(entity.key_like, schema)
     return KeyMaker(_draw_by_schema(entity, schema) if like is None else _draw_like(like), like)

@@ -14,9 +14,8 @@ from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.shipped_data import word_list, word_set
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of
-from mcp_sim.types import Json, Key, Record
+from mcp_sim.types import Json, Key, Record, frozen
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.english import snake
 
@@ -62,7 +61,6 @@ class Targets:
 
 
 def link_chooser(domain: Domain, entity: Entity, field: Field, targets: Mapping[str, Targets]) -> Choose:
-    """Return the function that chooses the targets of a link field."""
     among = targets[field.link or ""]
     if main_type(field.schema) == "array":
         least = int(field.schema.get("minItems", 0))

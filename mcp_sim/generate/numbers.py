@@ -14,14 +14,12 @@ from functools import cache, lru_cache
 from typing import Any
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.locales import Locale
 from mcp_sim.generate.places import latitude, longitude
 from mcp_sim.generate.schema_constraints import Make
-from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.setting import Locale, Setting
 from mcp_sim.generate.shipped_data import load, rule_for, word_list, word_set
 from mcp_sim.generate.time_fields import Moment, time_maker, time_meaning
-from mcp_sim.types import Json, Record
-from mcp_sim.types.frozen import frozen
+from mcp_sim.types import Json, Record, frozen
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.translations import noun_in_english
@@ -37,7 +35,6 @@ _FEW = 4  # ranges with fewer steps are divided into smaller ones
 
 
 def number_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
-    """Return the maker of a number field."""
     whole = main_type(schema) == "integer" or snake(name).rsplit("_", 1)[-1] in word_set("nouns", "whole")
     place = None if whole else _coordinate_maker(name, setting.locale)
     make = time_maker(entity, name, schema) if time_meaning(name, schema) else place

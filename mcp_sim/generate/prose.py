@@ -10,8 +10,7 @@ from typing import TypeAlias
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.contacts import slug
-from mcp_sim.generate.locales import name_pool
-from mcp_sim.generate.setting import Setting
+from mcp_sim.generate.setting import Setting, name_pool
 from mcp_sim.generate.shipped_data import load, word_list, word_set
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.types import Record
@@ -34,7 +33,7 @@ class Prose:
         kind, phrases = _kind(noun) or "thing", load("phrases")
         self._titles = self._compiled(phrases["titles"].get(kind) or phrases["titles"]["thing"])
         openings = phrases["openings"][kind]
-        self._openings = self._compiled([text for text in openings if "{told}" not in text])
+        self._openings = self._compiled([text for text in openings if "{title}" not in text])
         self._about = self._compiled(openings)
         self._more = self._compiled(phrases["more"].get(kind, phrases["sentences"]))
         self._lines = self._compiled(phrases["talk"].get(kind) or phrases["lines"])
@@ -131,7 +130,7 @@ def _slots(setting: Setting) -> dict[str, Slot]:
         "date": when,
         "n": lambda chance, _moment: str(chance.between(2, 60)),
         "person": person,
-        "told": lambda _chance, _moment: "\0",
+        "title": lambda _chance, _moment: "\0",
     }
 
 

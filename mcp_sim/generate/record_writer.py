@@ -16,10 +16,9 @@ from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.time_fields import Moment, creation_time, event_of, has_reached, time_meaning
 from mcp_sim.generate.uniqueness import is_unique, make_distinct, unique_together
 from mcp_sim.generate.values import ordered_choices, value_maker
-from mcp_sim.types import Json, Key, Record
+from mcp_sim.types import Json, Key, Record, frozen
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.draws import SEPARATOR
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.satisfiability import is_satisfiable
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type

@@ -23,13 +23,11 @@ def load(file: str) -> Any:
 
 @cache
 def word_list(file: str, name: str) -> tuple[str, ...]:
-    """Return a list of words of a data file."""
     return tuple(load(file)[name])
 
 
 @cache
 def word_set(file: str, name: str) -> frozenset[str]:
-    """Return a list of words of a data file as a set."""
     return frozenset(load(file)[name])
 
 

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from typing import TypeAlias
 
-from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.codes import Codes, Shapes, things
+from mcp_sim.generate.codes import Codes, Shapes, Write, things
 from mcp_sim.generate.contacts import People
 from mcp_sim.generate.places import Places
 from mcp_sim.generate.prose import Prose, has_subject
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.shipped_data import load, rule_for, word_list, word_set
-from mcp_sim.generate.time_fields import Moment
-from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import as_list
+from mcp_sim.types import Record, as_list
 from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.lexicon.translations import noun_in_english
-
-Write: TypeAlias = Callable[[Chance, Record, Moment], str]
 
 
 def writer_of(name: str, noun: str, setting: Setting) -> Write:
@@ -32,7 +25,7 @@ def writer_of(name: str, noun: str, setting: Setting) -> Write:
     group, _, kind = name.partition(".")
     match group:
         case "words":
-            return one_of(word_list("words", kind))
+            return Shapes(setting).one_of(word_list("words", kind))
         case "thing":
             return Shapes(setting).thing(kind)
         case "part":
@@ -45,11 +38,6 @@ def writer_of(name: str, noun: str, setting: Setting) -> Write:
             return getattr({"codes": Codes, "prose": Prose}[group](setting, noun), kind)
         case _:
             return getattr({"people": People, "places": Places}[group](setting), kind)
-
-
-def one_of(options: Sequence[str]) -> Write:
-    """Return a writer that draws one of these words."""
-    return lambda chance, _record, _moment: chance.choice(options)
 
 
 _SIZE = re.compile(r"_?\d+(x\d+)?$")  # the size in the name of an image: `avatar_48`
@@ -77,7 +65,10 @@ def text_writer(entity: str, name: str, schema: Record, setting: Setting) -> Wri
     takes_code = schema.get("maxLength") == 2 or schema.get("pattern") in _TWO_LETTERS
     writer = "" if known else _by_name(noun, name, takes_code)
     if writer.startswith("part."):
-        known = example_values(schema, description)
+        given = (*as_list(schema.get("examples")), schema.get("example"))
+        texts = [example for example in given if isinstance(example, str) and example]
+        match = _EXAMPLE.search(description)
+        known = (*texts, *([match[1]] if match else []))
     return Shapes(setting).one_of(known) if known else writer_of(writer, noun, setting)
 
 
@@ -176,11 +167,3 @@ def listed_values(text: str) -> tuple[str, ...]:
     values = tuple(value for piece in parts if (value := piece.strip("\"'` ")))
     known = {value.lower() for value in values}
     return values if len(known) > 1 and known.isdisjoint(word_set("nouns", "no_values")) else ()
-
-
-def example_values(schema: Record, description: str) -> tuple[str, ...]:
-    """Return the texts that a schema or its description gives as examples."""
-    given = (*as_list(schema.get("examples")), schema.get("example"))
-    texts = [example for example in given if isinstance(example, str) and example]
-    match = _EXAMPLE.search(description)
-    return (*texts, *([match[1]] if match else []))

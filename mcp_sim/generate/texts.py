@@ -39,7 +39,6 @@ _DIALECT = re.compile(r"\\(?:c([A-Za-z])|k<(\w+)>|.)|\(\?<(?![=!])", re.DOTALL)
 
 
 def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make:
-    """Return the maker of a text field."""
     make = (
         time_maker(entity, name, schema) if time_meaning(name, schema) else text_writer(entity, name, schema, setting)
     )

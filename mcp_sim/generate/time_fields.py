@@ -10,9 +10,8 @@ from typing import Any, Literal, TypeAlias
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.shipped_data import rule_for, word_list, word_set
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, frozen
 from mcp_sim.types.clock import DEFAULT_NOW, iso_seconds
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.json_schema.validation import compiled, enforceable
 from mcp_sim.types.lexicon.english import snake, words

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.given import service, tool, value
 
-from mcp_sim.generate.geography import city_in, nearest_city, time_zone_of
+from mcp_sim.generate.places import city_in, nearest_city, time_zone_of
 from mcp_sim.generate.records import generate
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.scenario import GivenRecords

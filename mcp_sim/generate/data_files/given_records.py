@@ -14,11 +14,10 @@ from mcp_sim.spec.messages import shown
 from mcp_sim.spec.parts.scenario import EVERY, RecordsPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.sources import Sources, is_file_name
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, frozen
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.errors import Problem, did_you_mean
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type, types_of
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import decode_strict, is_key

@@ -16,10 +16,8 @@ from typing import Any, cast
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.sources import SUFFIXES, Sources, display
 from mcp_sim.spec.yaml12 import dotted
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, as_list, as_object, frozen
 from mcp_sim.types.errors import Problem
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.lexicon.english import singular_phrase, snake, words
 
 MAX_ROWS = 1_000_000  # the largest number of rows per table

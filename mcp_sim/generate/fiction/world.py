@@ -10,21 +10,8 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
-from mcp_sim.generate.fiction.theme import (
-    SLOT,
-    Best,
-    Choice,
-    Day,
-    FieldRule,
-    Name,
-    Names,
-    Number,
-    Off,
-    Pick,
-    Text,
-    Theme,
-    Year,
-)
+from mcp_sim.generate.fiction import theme as themes
+from mcp_sim.generate.fiction.theme import SLOT
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
 
@@ -42,7 +29,7 @@ _YEAR = 2028  # the year in which worlds take place, unless it is shifted: after
 class Fiction:
     """A fictional world: its rows by table, in which ids are unique, and how fields link to other tables."""
 
-    theme: Theme
+    theme: themes.Theme
     rows: Mapping[str, list[Record]]
     links: Mapping[str, str]
 
@@ -70,7 +57,7 @@ class Fiction:
         }
 
 
-def invent(theme: Theme, *, rows: int, seed: int, shift_years: int = 0) -> Fiction:
+def invent(theme: themes.Theme, *, rows: int, seed: int, shift_years: int = 0) -> Fiction:
     """Return the world of a theme with about this many rows. `shift_years` moves all years and days.
 
     Raises `UsageError` for a number of rows or years that a world cannot have.
@@ -83,10 +70,10 @@ def invent(theme: Theme, *, rows: int, seed: int, shift_years: int = 0) -> Ficti
 
 
 class _Maker:
-    def __init__(self, theme: Theme, rows: int, seed: int, shift_years: int) -> None:
+    def __init__(self, theme: themes.Theme, rows: int, seed: int, shift_years: int) -> None:
         self._theme, self._shift = theme, shift_years
         self._random = Random(f"fiction {seed}")  # noqa: S311 (the same world for the same seed)
-        self._names = Names(theme.sounds, self._random)
+        self._names = themes.Names(theme.sounds, self._random)
         whole = sum(theme.share.values())
         counts = {table: max(2, round(rows * theme.share[table] / whole)) for table in theme.tables}
         self._rows: dict[str, list[Record]] = {
@@ -100,13 +87,13 @@ class _Maker:
 
     def make(self) -> Fiction:
         """Fill the fields: plain ones, then links, then what is computed from linked rows, and days last."""
-        makers: list[tuple[type[FieldRule] | tuple[type[FieldRule], ...], Callable[..., Json]]] = [
-            ((Name, Number, Year, Choice), self._plain),
-            (Pick, self._picked),
-            (Best, self._best),
-            (Off, self._off),
-            (Text, self._text),
-            (Day, self._day),
+        makers: list[tuple[type[themes.FieldRule] | tuple[type[themes.FieldRule], ...], Callable[..., Json]]] = [
+            ((themes.Name, themes.Number, themes.Year, themes.Choice), self._plain),
+            (themes.Pick, self._picked),
+            (themes.Best, self._best),
+            (themes.Off, self._off),
+            (themes.Text, self._text),
+            (themes.Day, self._day),
         ]
         theme = self._theme
         for kinds, maker in makers:
@@ -119,23 +106,25 @@ class _Maker:
             rows[:] = [{name: row[name] for name in order[table]} for row in rows]
         return self._fiction
 
-    def _plain(self, _table: str, _row: Record, rule: Name | Number | Year | Choice) -> Json:
+    def _plain(
+        self, _table: str, _row: Record, rule: themes.Name | themes.Number | themes.Year | themes.Choice
+    ) -> Json:
         random = self._random
-        if isinstance(rule, Name):
+        if isinstance(rule, themes.Name):
             words = " ".join(self._names.word() for _ in range(rule.name))
             return f"{random.choice(rule.before)}{words}{random.choice(rule.after)}"
-        if isinstance(rule, Choice):
+        if isinstance(rule, themes.Choice):
             return random.choice(rule.choice)
-        if isinstance(rule, Year):
+        if isinstance(rule, themes.Year):
             return random.randint(*rule.year) + self._shift
         low, high = rule.number
         if rule.decimals:
             return round(random.uniform(low, high) * rule.times, rule.decimals)
         return random.randint(low, high) * rule.times
 
-    def _picked(self, table: str, row: Record, rule: Pick) -> str:
+    def _picked(self, table: str, row: Record, rule: themes.Pick) -> str:
         """Return the id of a row that fits. Two links of a row to the same table lead to different rows."""
-        picks = (name for name, other in self._theme.tables[table].items() if isinstance(other, Pick))
+        picks = (name for name, other in self._theme.tables[table].items() if isinstance(other, themes.Pick))
         taken = {row["id"], *map(row.get, picks)}
         if rule.distinct:
             taken |= self._distinct.setdefault((table, rule.pick), set())
@@ -147,7 +136,7 @@ class _Maker:
             self._distinct[table, rule.pick].add(chosen)
         return chosen
 
-    def _fitting(self, rule: Pick) -> list[Record]:
+    def _fitting(self, rule: themes.Pick) -> list[Record]:
         """Return the rows to which a rule may link: those with its values, or all if none has them."""
         key = (rule.pick, *rule.where.items())
         if key not in self._candidates:
@@ -156,21 +145,21 @@ class _Maker:
             self._candidates[key] = fitting or every
         return self._candidates[key]
 
-    def _best(self, _table: str, row: Record, rule: Best) -> str:
+    def _best(self, _table: str, row: Record, rule: themes.Best) -> str:
         linked = [other for other in self._rows[rule.best] if other[rule.by] == row["id"]] or self._rows[rule.best]
         return max(linked, key=lambda other: other[rule.of])["id"]
 
-    def _off(self, table: str, row: Record, rule: Off) -> Json:
+    def _off(self, table: str, row: Record, rule: themes.Off) -> Json:
         return self._fiction.value(table, row, rule.off) + self._random.choice(rule.by)
 
-    def _text(self, table: str, row: Record, rule: Text) -> str:
+    def _text(self, table: str, row: Record, rule: themes.Text) -> str:
         text = SLOT.sub(lambda match: str(self._fiction.value(table, row, match[1])), rule.text)
         self._room -= len(text)
         if self._room < 0:
             raise UsageError(f"the texts of the theme take more than {_MOST_TEXT >> 20} MB; use fewer rows")
         return text
 
-    def _day(self, table: str, row: Record, rule: Day) -> str:
+    def _day(self, table: str, row: Record, rule: themes.Day) -> str:
         """Return a day that shows none of the numbers that only pages may show of the row and those it links to."""
         secrets = {*self._secrets(table, row)}
         day = self._some_day(rule.day)

@@ -18,10 +18,10 @@ from mcp_sim.generate.missing_records import (
     generated_put,
     limited_value,
     text_fields,
+    titles_about,
 )
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
-from mcp_sim.generate.titles import titles_about
 from mcp_sim.plans.records.accepted_keys import acceptance, container_arguments, containers_of
 from mcp_sim.plans.records.arguments import Fetch, argument
 from mcp_sim.plans.records.filters import (

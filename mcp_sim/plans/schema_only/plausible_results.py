@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.coherence import Adjustment, adjustments
-from mcp_sim.generate.geography import asked_place
+from mcp_sim.generate.places import asked_place
 from mcp_sim.generate.schema_constraints import Make
 from mcp_sim.generate.shipped_data import word_list
 from mcp_sim.generate.time_fields import Moment
