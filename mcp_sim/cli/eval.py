@@ -16,10 +16,8 @@ import anyio
 from mcp_sim.cli.models import model_options, named_line, thinking_option
 from mcp_sim.cli.parsing import count, trust_option
 from mcp_sim.cli.terminal import Palette, Progress, json_option, note, print_json, table_lines
-from mcp_sim.models.evaluation.messages import JudgePrompts, judging_messages
-from mcp_sim.models.evaluation.results import DIMENSIONS, Outcome, Results, ScoreSummary, summarize, summarize_by_domain
-from mcp_sim.models.evaluation.runner import Evaluation
-from mcp_sim.models.evaluation.samples import Sample, samples_in, shortened
+from mcp_sim.models.evaluation.messages import DIMENSIONS, JudgePrompts, Sample, judging_messages, samples_in, shortened
+from mcp_sim.models.evaluation.runner import Evaluation, Outcome, Results, ScoreSummary, summarize, summarize_by_domain
 from mcp_sim.models.language_model.domains import DOMAINS, Form, json_call, system_text
 from mcp_sim.models.language_model.endpoint import EndpointSettings, open_endpoint
 from mcp_sim.models.language_model.prompt import encodable, system

@@ -12,8 +12,8 @@ from starlette.responses import JSONResponse, Response
 from support.endpoint import Asked, Respond, completion, serving
 
 from mcp_sim.cli import main
-from mcp_sim.models.evaluation.messages import guidance
-from mcp_sim.models.evaluation.results import DIMENSIONS, Outcome, summarize
+from mcp_sim.models.evaluation.messages import DIMENSIONS, guidance
+from mcp_sim.models.evaluation.runner import Outcome, summarize
 
 Json = Any
 DOMAINS = ("mcp", "search", "terminal", "swe", "android", "web", "os")

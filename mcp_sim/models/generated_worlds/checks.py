@@ -9,10 +9,9 @@ from itertools import pairwise
 
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.uniqueness import is_unique, unique_together
-from mcp_sim.types import Json, Key, Record
+from mcp_sim.types import Json, Key, Record, as_object
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import in_list
 from mcp_sim.types.time_formats import parse_time

@@ -20,9 +20,8 @@ from mcp_sim.models.language_model.endpoint import Ask, Request
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply, observation_text, parse_json
 from mcp_sim.models.language_model.tighten import tighten
-from mcp_sim.types import Json, Key, Record
+from mcp_sim.types import Json, Key, Record, as_list, as_object
 from mcp_sim.types.errors import Rejected, TooLong, Unanswered
-from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_schema.validation import Validator
 
 BATCH_SIZE = 8
@@ -114,17 +113,15 @@ class Inventor:
                 for first in firsts:
                     if first in requests:
                         self.run_file.keep(await requests[first].answered())
-                    self._add(table, self.run_file.kept[table.name, first])
+                    batch = self.run_file.kept[table.name, first]
+                    table.add(batch)
+                    self.tally.add(batch)
+                    self.on_progress(self._done + batch.first + len(batch.rows), table.name)
             except Unanswered as error:
                 silence = error  # a task group would wrap it
                 tasks.cancel_scope.cancel()
         if silence is not None:
             raise silence
-
-    def _add(self, table: _Table, batch: Batch) -> None:
-        table.add(batch)
-        self.tally.add(batch)
-        self.on_progress(self._done + batch.first + len(batch.rows), table.name)
 
 
 class _Table:
@@ -254,7 +251,6 @@ class _BatchRequest:
         return f"record {self.keys[place]}"
 
     def _schema(self, count: int) -> Record:
-        """Return the schema of a reply with `count` records."""
         rows = {"type": "array", "items": self.item, "minItems": count, "maxItems": count}
         return tighten({"type": "object", "properties": {"records": rows}, "required": ["records"]})
 

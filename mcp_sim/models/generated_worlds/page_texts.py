@@ -15,8 +15,7 @@ from mcp_sim.types.errors import Unanswered
 _AT_ONCE = 16  # requests at a time, as many as an engine usually batches
 _ATTEMPTS = 2
 """How often a page is asked for. A model that changed a fact twice would rather change it again."""
-_LONGEST = 4
-"""How many times as long as the facts a text may be, so that an engine that runs on cannot fill the world."""
+_LONGEST = 4  # how many times as long as the facts a text may be, so that an engine that runs on cannot fill the world
 _LEAST = 400  # characters that a text may have however few the facts are
 _SYSTEM = (
     "You write the text of a web page from facts. Use every fact, keep each name and number as it is written, and add "

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 
 from mcp_sim.models.language_model.prompt import Message, encodable
-from mcp_sim.types import Json, Key, Record
+from mcp_sim.types import Json, Key, Record, frozen, is_key
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import is_key
 
 MAX_TAKEN = 80
 """How many of the values that were taken last a question lists. The newest values keep a model from repeating itself;

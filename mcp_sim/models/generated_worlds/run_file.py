@@ -6,11 +6,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, as_list, as_object, decode, encode, frozen
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import decode, encode
 
 FORMAT = 1  # a file of another version is refused rather than continued wrongly
 

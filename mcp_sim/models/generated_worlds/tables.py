@@ -14,9 +14,8 @@ from mcp_sim.generate.records import Draft
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.generate.values import chance_of
 from mcp_sim.models.language_model.tighten import IMPOSSIBLE, tighten
-from mcp_sim.types import Key, Record
+from mcp_sim.types import Key, Record, frozen
 from mcp_sim.types.domain import Domain, Entity, Field
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, is_nullable, items, main_type, properties
 from mcp_sim.types.scenario import GivenRecords
 

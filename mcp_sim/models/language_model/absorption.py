@@ -15,24 +15,21 @@ from typing import Any, cast
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.fixed_facts import FixedFacts, differences
 from mcp_sim.models.language_model.subjects import IDS, STATES, Subject, scalars
-from mcp_sim.types import Change, Json, Key, Record, View
+from mcp_sim.types import Change, Json, Key, Record, View, find_key, frozen, was_written
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import is_nullable
 from mcp_sim.types.json_values import Path, get_part, in_list, is_key, replace_part
 from mcp_sim.types.lexicon.english import is_past_event
 from mcp_sim.types.time_formats import parse_time, time_format
-from mcp_sim.types.views import find_key, was_written
 
 OMITTED: Any = object()  # the correction of a row that does not exist
 
-SLACK = timedelta(days=1)
-"""How much later than now a past event may seem to be, by another clock or time zone."""
+SLACK = timedelta(days=1)  # how much later than now a past event may seem to be, by another clock or time zone
 _UPDATED = re.compile(r"(?:last_)?(?:updated|modified)(?=_?(?:at|on|date|time)$|$)", re.IGNORECASE)
 
 Unchecked = set[tuple[str, Key, str]]
-"""Entity, key and field of values that no check may compare; the field `*` stands for all."""
+"""Entity, key and field of values that no check may compare; the field `*` means all."""
 
 
 @frozen

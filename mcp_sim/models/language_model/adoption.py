@@ -18,14 +18,12 @@ from mcp_sim.models.language_model.pages import Pages
 from mcp_sim.models.language_model.subjects import Subject
 from mcp_sim.models.language_model.written_facts import WrittenFacts
 from mcp_sim.plans.records.accepted_keys import has_usual_form
-from mcp_sim.types import Change, Json, Observation, Record, ToolResult, Transition, Turn
+from mcp_sim.types import Change, Json, Observation, Record, ToolResult, Transition, Turn, frozen, was_written
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.error_templates import invalid_arguments
 from mcp_sim.types.errors import Rejected
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import MISSING, READS, Path, get_part, is_key, replace_part, split_path, value_at
-from mcp_sim.types.views import was_written
 
 MAX_ROUNDS = 5  # how often one answer is corrected, since a correction may show another contradiction
 

@@ -9,14 +9,12 @@ from typing import Any, cast
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.observations import Readable
 from mcp_sim.models.language_model.reply import Reply, observation_text, parse_json
-from mcp_sim.types import Change, Json, Key, Observation, Record, ToolResult, Turn, View
+from mcp_sim.types import Change, Json, Key, Observation, Record, ToolResult, Turn, View, find_key, frozen, was_written
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Rejected
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object, types_of
 from mcp_sim.types.json_values import in_list, is_key, paired_leaves
-from mcp_sim.types.views import find_key, was_written
 
 NOTHING, UNKNOWN = "none", "unknown"
 MAX_CHANGES = 100

@@ -12,11 +12,8 @@ from typing import Self
 
 from mcp_sim.models.language_model.endpoint import Ask, EndpointSettings, Request
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.types import Record
+from mcp_sim.types import Record, as_object, canonical, frozen
 from mcp_sim.types.errors import Unanswered, UsageError
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import canonical
 
 SHOWN = 120  # how much text is shown where two requests differ, in characters
 
@@ -46,20 +43,8 @@ class Cache:
 
     async def complete(self, request: Request) -> Reply:
         """Return the stored reply, else a new one, which is stored. Raises `Unanswered` in replay mode."""
-        question = self._question(request)
-        place = self._place(question)
-        kept = _kept(place)
-        if kept is not None:
-            return kept
-        if self.ask is None:
-            raise Unanswered(str(self.folder), f"no reply is stored for this request{self._nearest(question)}")
-        reply = await self.ask(request)
-        _keep(place, {"question": question, "reply": asdict(reply)})
-        return reply
-
-    def _question(self, request: Request) -> Record:
         line = self.line
-        return {
+        question = {
             "model": line.model,
             "messages": list(request.messages),
             "schema": request.schema,
@@ -68,10 +53,16 @@ class Cache:
             "temperature": line.temperature,
             "body": line.body,
         }
-
-    def _place(self, question: Record) -> Path:
         digest = sha256(canonical(question).encode("utf-8", "surrogatepass")).hexdigest()
-        return self.folder / digest[:2] / f"{digest[2:]}.json"
+        place = self.folder / digest[:2] / f"{digest[2:]}.json"
+        kept = _kept(place)
+        if kept is not None:
+            return kept
+        if self.ask is None:
+            raise Unanswered(str(self.folder), f"no reply is stored for this request{self._nearest(question)}")
+        reply = await self.ask(request)
+        _keep(place, {"question": question, "reply": asdict(reply)})
+        return reply
 
     def _nearest(self, question: Record) -> str:
         """Describe the stored request that is most similar to this one, and the first difference."""

@@ -8,14 +8,11 @@ from mcp_sim.models.language_model.absorption import Contradiction
 from mcp_sim.models.language_model.fixed_facts import EMPTY, restates
 from mcp_sim.models.language_model.subjects import Subject, scalars
 from mcp_sim.plans.records.accepted_keys import has_usual_form, may_be_key
-from mcp_sim.types import Change, Json, Key, Record, Turn
+from mcp_sim.types import Change, Json, Key, Record, Turn, as_object, find_key, frozen, was_written
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, Path, get_part, is_key, split_path, value_at
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.views import find_key, was_written
 
 
 @frozen

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
+from typing import cast
 
+from mcp_sim.models.language_model.absorption import is_closed
 from mcp_sim.models.language_model.conformity import DeclaredValues
-from mcp_sim.models.language_model.facts import RelevantRecords, relevant_records
-from mcp_sim.models.language_model.subjects import SubjectNames, entity_names
+from mcp_sim.models.language_model.conversation import Transcript
+from mcp_sim.models.language_model.disclosure import Disclosure
+from mcp_sim.models.language_model.subjects import SubjectNames, entity_names, scalars
 from mcp_sim.models.language_model.tighten import Bounds, tighten, whole_schema
-from mcp_sim.types import Call, Record, Tool
+from mcp_sim.types import Call, Json, Key, PastCall, Record, Tool, Turn, find_key, frozen, was_written
 from mcp_sim.types.argument_descriptions import unwrap_call
+from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, properties, schema_of
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import READS, canonical
+from mcp_sim.types.json_values import READS, canonical, encode, in_list, is_key
 from mcp_sim.types.kinds import Answer, backends
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.lexicon.terms import by_word, terms
@@ -22,8 +27,156 @@ from mcp_sim.types.plans import RECORDLESS, Plan
 from mcp_sim.types.programs import PROGRAM
 from mcp_sim.world.consistency import Inspection, inspection
 
-_VARYING = terms("verbs.varying")
-"""Words in the names of tools that may answer the same call differently each time."""
+MAX_NAMED = 20  # how many records one turn lists at most besides those that its plan names
+MAX_RELATED = 10
+"""How many records one turn lists at most because others refer to them. A customer may have thousands of orders, and
+the answer is about the customer."""
+MAX_ROWS = 20
+"""How many rows of a list one turn shows at most. As many as fit on a usual page."""
+MAX_SIZE = 8_000
+"""How many characters of rows, and of related records, one turn shows at most. About 2,000 tokens, beside the
+transcript."""
+SHORTEST_NAME = 3  # shorter keys and names, such as `1` or `de`, occur in arguments by chance
+NAMES = ("name", "title", "path", "slug", "email", "username", "full_name")
+"""Fields by which arguments name records, besides their keys."""
+
+MAX_EVENTS = 50
+"""How many earlier calls and events one turn lists at most; the newest ones. Older ones are in the transcript."""
+
+
+@frozen
+class RelevantRecords:
+    """The records that matter to the calls of a tool.
+
+    `named` lists pairs of an argument and the entity whose record it names. `counted` is the entity whose number of
+    records matters.
+    """
+
+    named: tuple[tuple[str, str], ...]
+    counted: str | None
+
+
+def relevant_records(plan: Plan, domain: Domain) -> RelevantRecords:
+    """Return the records that matter to the calls of a tool, by its plan."""
+    entity = domain.entities.get(plan.entity or "")
+    if entity is None:
+        return RelevantRecords((), None)
+    written = {**plan.sets, **{argument: narrowed.field for argument, narrowed in plan.filters.items()}}
+    links = [(argument, entity.fields[name].link) for argument, name in written.items() if name in entity.fields]
+    named = [(argument, link) for argument, link in links if link is not None]
+    own = [(plan.key, entity.name)] if plan.key else []
+    return RelevantRecords((*own, *named), entity.name if plan.verb in ("list", "search") else None)
+
+
+def collect_facts(turn: Turn, relevant: RelevantRecords, last: Transcript | None, disclosure: Disclosure) -> Record:
+    """Return what is true before the call: time, relevant records (null: absent), events since the last turn."""
+    facts: Record = {"now": iso(turn.now), **_named_records(turn, relevant, disclosure)}
+    if relevant.counted is not None and disclosure.is_counted(relevant.counted):
+        entity = relevant.counted
+        rows = (disclosure.record(entity, row) for _, row in islice(turn.view.rows(entity), MAX_ROWS))
+        shown = _within(MAX_SIZE, (row for row in rows if row is not None))
+        facts |= {"count": {entity: turn.view.count(entity)}, "rows": shown}
+    events = list(_events_since(turn, last, disclosure))
+    if events:
+        facts["since the last turn"] = events[::-1]
+    return facts
+
+
+def _named_records(turn: Turn, relevant: RelevantRecords, disclosure: Disclosure) -> Record:
+    """Return the records that the call names, and those that they refer to."""
+    planned = [(entity, key) for argument, entity in relevant.named for key in _keys(turn.call.arguments, argument)]
+    named = [*dict.fromkeys((*planned, *islice(_also_named(turn, disclosure.domain), MAX_NAMED)))]
+    records = [_shown(turn, disclosure, at) for at in named if _is_settled(turn, disclosure.domain, at)]
+    related = _within(MAX_SIZE, (_shown(turn, disclosure, at) for at in _related(turn, named, disclosure.domain)))
+    named_facts = {"records": records, "related records": related}
+    return {name: shown for name, shown in named_facts.items() if shown}
+
+
+def _is_settled(turn: Turn, domain: Domain, at: tuple[str, Key]) -> bool:
+    """Whether it is known that a record exists, or that it does not; what is asked of an open entity exists."""
+    entity, key = at
+    is_known = find_key(turn.view, entity, key) is not None or was_written(turn.view, entity, key)
+    return is_known or is_closed(domain, domain.entities[entity])
+
+
+def _shown(turn: Turn, disclosure: Disclosure, at: tuple[str, Key]) -> Record:
+    entity, key = at
+    return {"entity": entity, "key": key, "record": disclosure.record(entity, turn.view.get(entity, key))}
+
+
+def _within(size: int, values: Iterable[Record]) -> list[Record]:
+    """Return the first values that have this many characters together."""
+    rows = list[Record]()
+    for value in values:
+        size -= len(encode(value))
+        if size < 0:
+            break
+        rows.append(value)
+    return rows
+
+
+def _also_named(turn: Turn, domain: Domain) -> Iterator[tuple[str, Key]]:
+    """Yield the records that an argument names by key or name, whatever the plan says. Short texts are too common."""
+    for value in islice(scalars(turn.call.arguments), MAX_NAMED):
+        if isinstance(value, str) and len(value) >= SHORTEST_NAME:
+            yield from ((name, value) for name in domain.entities if turn.view.get(name, value) is not None)
+            for entity in domain.entities.values():
+                yield from _called(turn, entity, value)
+
+
+def _called(turn: Turn, entity: Entity, name: str) -> Iterator[tuple[str, Key]]:
+    """Yield the records of an entity that have this name."""
+    for field in NAMES:
+        if field in entity.fields and field != entity.key:
+            yield from ((entity.name, key) for key, _ in turn.view.find(entity.name, field, name)[:MAX_NAMED])
+
+
+def _related(turn: Turn, named: Sequence[tuple[str, Key]], domain: Domain) -> Iterator[tuple[str, Key]]:
+    """Yield the records that the named ones refer to, and that are not among them."""
+    seen = set(named)
+    for entity, key in named:
+        record = turn.view.get(entity, key) or {}
+        for field in domain.entities[entity].fields.values():
+            link: Json = record.get(field.name) if field.link is not None else None
+            if field.link is None or not isinstance(link, str | int) or (field.link, link) in seen:
+                continue
+            if turn.view.get(field.link, link) is not None:
+                seen.add((field.link, link))
+                yield field.link, link
+                if len(seen) >= len(named) + MAX_RELATED:
+                    return
+
+
+def _keys(arguments: Record, path: str) -> list[str | int]:
+    """Return the ids in an argument, which may be nested or a list."""
+    value: Json = arguments
+    for name in path.split("."):
+        value = cast("Record", value).get(name) if isinstance(value, dict) else None
+    values = in_list(value)
+    return [key for key in values if is_key(key)]
+
+
+def _events_since(turn: Turn, last: Transcript | None, disclosure: Disclosure) -> Iterator[Record]:
+    """Yield the writes since the last turn, newest first: those of other calls and of other actors."""
+    left = MAX_EVENTS
+    for past in reversed(turn.history):
+        is_last = last is not None and past.tool != "" and past.index == last.index
+        if left == 0 or (last is not None and past.index < last.index):
+            return
+        if is_last and last is not None:
+            if past.changes != last.changes:
+                yield {"turn": past.index, "really written": disclosure.written(past.changes)}
+            return
+        if past.changes:
+            left -= 1
+            yield {**_actor(past), "written": disclosure.written(past.changes)}
+
+
+def _actor(past: PastCall) -> Record:
+    return {"call": past.tool, "arguments": past.arguments} if past.tool else {"by": "someone else"}
+
+
+_VARYING = terms("verbs.varying")  # words in the names of tools that may answer the same call differently each time
 
 
 @frozen

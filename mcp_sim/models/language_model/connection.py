@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from mcp_sim.types import Json
+from mcp_sim.types import Json, as_object
 from mcp_sim.types.errors import Unanswered
-from mcp_sim.types.json_schema.shapes import as_object
 
 if TYPE_CHECKING:
     from ssl import SSLContext

@@ -13,9 +13,8 @@ from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.endpoint import Ask, Request
 from mcp_sim.models.language_model.reply import COMPLAINT, Reply
-from mcp_sim.types import Attempt, Change, Json, Memory, Observation, Record, Transition, Turn, View
+from mcp_sim.types import Attempt, Change, Json, Memory, Observation, Record, Transition, Turn, View, frozen
 from mcp_sim.types.errors import Crash, TooLong, Unanswered
-from mcp_sim.types.frozen import frozen
 
 MAX_RETRY_QUOTE = 4_000
 """How much of a rejected reply is quoted in the next request, in characters. A reply that ran until its tokens ended

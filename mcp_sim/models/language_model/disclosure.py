@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
-from mcp_sim.types import Change, Json, Record, View
+from mcp_sim.types import Change, Json, Record, View, frozen
 from mcp_sim.types.domain import Concealed, Domain
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical, map_texts
 
 _HIDDEN: Any = object()  # marks a part that is left out
@@ -153,7 +152,7 @@ def find_leaks(value: Json, reasoning: str, withheld: Sequence[str], arguments: 
         problems.append("the answer repeats the reasoning")
     if _shows_secret(texts, withheld, given):
         problems.append(  # prose: data
-            "the answer tells what the agent has to find out by itself; leave it out"
+            "the answer reveals what the agent has to find out by itself; leave it out"
         )
     return problems
 

@@ -15,15 +15,12 @@ from mcp_sim.models.language_model.conversation import Conversation, append_turn
 from mcp_sim.models.language_model.disclosure import Disclosure, find_leaks, without_chat_marks
 from mcp_sim.models.language_model.observations import read_observation
 from mcp_sim.models.language_model.reply import Reply, earlier_replies, ended, observation_text
-from mcp_sim.types import Attempt, Change, Json, Observation, Record, ToolResult, Transition, Turn
+from mcp_sim.types import Attempt, Change, Json, Observation, Record, ToolResult, Transition, Turn, frozen
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Rejected, UsageError
-from mcp_sim.types.frozen import frozen
 
-_TYPED = ("keystrokes", "command", "cmd", "input", "code", "text")
-"""Arguments that hold what is typed, best first."""
-_CODE = ("action", "code", "script", "command")
-"""Arguments that hold an action of a browser, or a program, as a whole."""
+_TYPED = ("keystrokes", "command", "cmd", "input", "code", "text")  # arguments that hold what is typed, best first
+_CODE = ("action", "code", "script", "command")  # arguments that hold an action of a browser, or a program, as a whole
 TASK, STATE, ACTION = "# Task", "# Current State", "# Action"
 INSTRUCTION = "# Simulation Instruction"
 """The headings of turns."""

@@ -11,11 +11,9 @@ from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.fixed_facts import FixedFacts
 from mcp_sim.models.language_model.subjects import Subject, free_name, identity_of, scalars
-from mcp_sim.types import Change, Json, Key, Observation, Record, ToolResult, Transition, Turn
+from mcp_sim.types import Change, Json, Key, Observation, Record, ToolResult, Transition, Turn, as_object, frozen
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import NOWHERE, is_key, split_path, value_at
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import snake
@@ -133,7 +131,11 @@ class Effect:
             return self.draft.transition.changes
         match self.plan.verb:
             case "create" if entity is not None:
-                return self._plain_create(entity, subjects)
+                place = self.plan.envelope.record
+                new = [subject for subject in subjects if place is not None and subject.path == split_path(place)]
+                if not new or new[0].entity.name != entity.name or self.turn.view.get(*new[0].identity) is not None:
+                    return ()
+                return (Change("put", entity.name, new[0].key, {entity.key: new[0].key, **self._given()}),)
             case "update" if entity is not None and key is not None:
                 return self._plain_update(entity, key)
             case "delete" if entity is not None and key is not None:
@@ -158,14 +160,6 @@ class Effect:
     def _named_key(self) -> Key | None:
         key = NOWHERE if self.plan.key is None else value_at(self.turn.call.arguments, self.plan.key)
         return key if is_key(key) else None
-
-    def _plain_create(self, entity: Entity, subjects: Sequence[Subject]) -> tuple[Change, ...]:
-        """Return the creation of the record that the reply shows, by the arguments of the call."""
-        place = self.plan.envelope.record
-        new = [subject for subject in subjects if place is not None and subject.path == split_path(place)]
-        if not new or new[0].entity.name != entity.name or self.turn.view.get(*new[0].identity) is not None:
-            return ()
-        return (Change("put", entity.name, new[0].key, {entity.key: new[0].key, **self._given()}),)
 
     def _given(self) -> Record:
         """Return the fields that the arguments of the call set."""

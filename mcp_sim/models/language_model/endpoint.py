@@ -23,11 +23,8 @@ from mcp_sim.models.language_model.connection import (
 from mcp_sim.models.language_model.engines import LAST_WITH_SCHEMA, RESPONSE_FORMATS, Engine, response_format
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, as_list, as_object, canonical, encode, frozen
 from mcp_sim.types.errors import TooLong, Unanswered, UsageError, did_you_mean
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import canonical, encode
 from mcp_sim.types.options import duration_text
 
 FORMS_KEPT = 1_024  # a forgotten schema costs one refused request more
@@ -326,14 +323,9 @@ def failure_reason(error: Disconnected | Refused | ValueError | RecursionError, 
         case Disconnected():
             return _BROKEN if error.began else _UNREACHABLE
         case Refused():
-            return _refusal(error, key)
+            message = error.message if key == KEYLESS else error.message.replace(key, "***")
+            message = " ".join(message.split())[:MAX_REASON]
+            advice = _ADVICE.get(error.status)
+            return f"HTTP {error.status}: {message}" + (f"; {advice}" if advice else "")
         case _:
             return f"the answer cannot be read ({type(error).__name__}); is this an OpenAI-compatible endpoint?"
-
-
-def _refusal(error: Refused, key: str) -> str:
-    """Return the endpoint's own message, and advice."""
-    message = error.message if key == KEYLESS else error.message.replace(key, "***")
-    message = " ".join(message.split())[:MAX_REASON]
-    advice = _ADVICE.get(error.status)
-    return f"HTTP {error.status}: {message}" + (f"; {advice}" if advice else "")

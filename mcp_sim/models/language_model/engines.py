@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from mcp_sim.types import Record
-from mcp_sim.types.frozen import frozen
+from mcp_sim.types import Record, frozen
 
 Preset: TypeAlias = Literal["vllm", "sglang", "llamacpp", "ollama", "openai"]
 Thinking: TypeAlias = Literal["off", "on"] | int

@@ -20,15 +20,12 @@ from typing import cast
 
 from mcp_sim.models.language_model.conformity import DeclaredValues
 from mcp_sim.models.language_model.subjects import STATES, Reach, Subject, identity_of, names_of, scalars
-from mcp_sim.types import Change, Json, Key, Memory, Record, Turn
+from mcp_sim.types import Change, Json, Key, Memory, Record, Turn, as_object, find_key, frozen
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import Path, is_number
 from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.time_formats import parse_time
-from mcp_sim.types.views import find_key
 
 MAX_NAMED = 200  # how many arguments of a write are remembered
 MAX_PROVISIONAL = 50  # how many new records of an entity may wait for their id
@@ -41,7 +38,7 @@ LARGEST_SHIFT = timedelta(days=1)
 MAX_NAME = 300  # longer texts name nothing
 
 WRITTEN = "written"  # the name under which the memory has the number of the last call that may have written
-EVERY = "*"  # stands for every entity
+EVERY = "*"  # any entity
 LONG = 40  # the length from which on a text has sections, in characters
 LEAST_SECTION = 8
 """The length of the shortest section of a text, in characters. Random replies under the grammar showed that shorter

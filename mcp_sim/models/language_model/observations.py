@@ -13,17 +13,15 @@ from importlib.resources import files
 from typing import Any, cast
 
 from mcp_sim.models.language_model.reply import TOO_DEEP, Reply, load_json, observation_text, parse_json
-from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult
+from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult, frozen
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.errors import Rejected
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object, properties, types_of
 from mcp_sim.types.json_schema.validation import Validator
 
 _RESULT = frozenset({"content", "structuredContent", "isError", "resultType", "_meta"})
 _ENVELOPE = frozenset({"jsonrpc", "id", "result", "error"})
-_RPC_CODES = range(-32_768, -31_999)
-"""The codes that JSON-RPC reserves; other numbers under `error.code` are data."""
+_RPC_CODES = range(-32_768, -31_999)  # the codes that JSON-RPC reserves; other numbers under `error.code` are data
 
 
 def read_observation(reply: Reply, schema: Record | None) -> Observation:

@@ -22,12 +22,11 @@ from mcp_sim.models.language_model.asked_changes import (
     judgement_schema,
     problems_of,
 )
-from mcp_sim.models.language_model.compiled_tools import CompiledTool, CompiledTools
+from mcp_sim.models.language_model.compiled_tools import CompiledTool, CompiledTools, collect_facts
 from mcp_sim.models.language_model.conformity import conform
 from mcp_sim.models.language_model.conversation import Conversation
 from mcp_sim.models.language_model.disclosure import find_leaks, without_chat_marks
 from mcp_sim.models.language_model.effects import Draft, has_failed
-from mcp_sim.models.language_model.facts import collect_facts
 from mcp_sim.models.language_model.fixed_facts import WRITTEN, FixedFacts
 from mcp_sim.models.language_model.observations import read_observation
 from mcp_sim.models.language_model.reply import (
@@ -42,10 +41,9 @@ from mcp_sim.models.language_model.reply import (
 from mcp_sim.models.language_model.second_look import SecondLook
 from mcp_sim.models.language_model.subjects import Reach
 from mcp_sim.models.language_model.tighten import Bounds
-from mcp_sim.types import Attempt, Instruction, Json, Key, Observation, Record, ToolResult, Transition, Turn
+from mcp_sim.types import Attempt, Instruction, Json, Key, Observation, Record, ToolResult, Transition, Turn, frozen
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Rejected
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import Path, as_text
 from mcp_sim.types.kinds import Invent
@@ -328,7 +326,6 @@ def _reads(turn: Turn, tool: CompiledTool) -> str:
 
 
 def _is_repeated(reply: Reply, rejected: tuple[Attempt, ...]) -> bool:
-    """Whether a reply is that of the attempt before."""
     before = rejected[-1].raw.rpartition("</think>\n\n")[2] if rejected else ""
     return bool(before) and reply.content.startswith(before)
 

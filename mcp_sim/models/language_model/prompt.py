@@ -13,12 +13,10 @@ from typing import Any
 
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.tighten import Bounds
-from mcp_sim.types import Json, Observation, Record, RpcError, Tool, ToolResult, Turn
+from mcp_sim.types import Json, Observation, Record, RpcError, Tool, ToolResult, Turn, canonical
 from mcp_sim.types.domain import Domain, Example
-from mcp_sim.types.json_values import canonical
 
-TEMPLATE_MARK = re.compile(r"<(?=\||/?think>)")
-"""The beginning of what chat templates would take for their own markup."""
+TEMPLATE_MARK = re.compile(r"<(?=\||/?think>)")  # the beginning of what chat templates would take for their own markup
 
 STOP = ("\n### Turn ", "\n**Action:**\n```")
 """Where a model goes on with the next turn. Reasoning, which engines stop at them too, has hardly any of them."""

@@ -10,9 +10,8 @@ from dataclasses import field, replace
 from math import isfinite
 from typing import NoReturn
 
-from mcp_sim.types import Attempt, Json
+from mcp_sim.types import Attempt, Json, frozen
 from mcp_sim.types.errors import Rejected
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import nests_deeper
 
 MAX_CHARACTERS = 1_000_000  # longer ones are repetitions until the tokens ran out, and are read several times

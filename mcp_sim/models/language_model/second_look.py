@@ -11,9 +11,8 @@ from mcp_sim.models.language_model.absorption import OMITTED, Contradiction, cor
 from mcp_sim.models.language_model.adoption import Adoption
 from mcp_sim.models.language_model.observations import Readable
 from mcp_sim.models.language_model.subjects import Subject
-from mcp_sim.types import Change, Key, Observation, ToolResult, Transition, Turn, View
+from mcp_sim.types import Change, Key, Observation, ToolResult, Transition, Turn, View, frozen
 from mcp_sim.types.conditions import equal
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import map_leaves
 
 _DIGITS = re.compile(r"\d+")

@@ -6,10 +6,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Self, cast
 
-from mcp_sim.types import Change, Json, Key, Record, Tool, Turn
+from mcp_sim.types import Change, Json, Key, Record, Tool, Turn, frozen
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import READS, Path, is_key, split_path
 from mcp_sim.types.lexicon.english import plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
@@ -263,7 +262,6 @@ def names_of(key: Key, known: Mapping[str, Json]) -> Iterator[str]:
 
 
 def _links(entity: Entity, record: Record) -> Iterator[tuple[str, str]]:
-    """Yield the records that a record refers to."""
     for field in entity.fields.values():
         if field.link is not None and isinstance(record.get(field.name), str | int):
             yield field.link, str(record[field.name])

@@ -13,11 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import cast
 
-from mcp_sim.types import Json, Record
-from mcp_sim.types.frozen import frozen
+from mcp_sim.types import Json, Record, as_object, frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.merge import NEVER, merge_schemas
-from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import is_number
 
 MAX_NUMBER = 1_000_000  # without a bound a model may write digits until its tokens run out

@@ -10,11 +10,9 @@ from typing import cast
 from mcp_sim.models.language_model.effects import Draft
 from mcp_sim.models.language_model.fixed_facts import EMPTY, EVERY, MAX_NAMED, FixedFacts, scope_of
 from mcp_sim.models.language_model.subjects import ENVELOPE, STATES, Subject, scalars
-from mcp_sim.types import Change, Json, Key, Record, Turn
+from mcp_sim.types import NOWHERE, Change, Json, Key, Record, Turn, frozen
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.plans import RECORDLESS, Plan

@@ -10,10 +10,9 @@ from typing import Any
 from mcp_sim.models.real_server.exchanges import Exchange, Exchanges
 from mcp_sim.spec.foreign.secrets import Secrets
 from mcp_sim.spec.live_server import AtUrl, Place, Stderr, connected, failure_reason, failures, leaves
-from mcp_sim.types import Record
+from mcp_sim.types import Record, as_object
 from mcp_sim.types.calls import Request, RequestingClient
 from mcp_sim.types.errors import Crash, InputRequired
-from mcp_sim.types.json_schema.shapes import as_object
 
 ASKS_BACK = "input_required"  # the `resultType` of an answer with questions for the client
 
@@ -27,8 +26,7 @@ NO_ANSWER = re.compile(
 )
 """The messages of errors that the SDK's client makes where a server has not answered in the protocol, over HTTP."""
 
-LONGEST_PARKED = 600.0
-"""The most seconds that a real server waits for the client to repeat a request with its answers."""
+LONGEST_PARKED = 600.0  # the most seconds that a real server waits for the client to repeat a request with its answers
 
 
 class RealServer:

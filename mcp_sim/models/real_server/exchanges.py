@@ -11,8 +11,7 @@ from typing import Any
 from mcp_sim.types import Json, Record
 from mcp_sim.types.calls import RequestingClient
 
-NO_CLIENT = "There is no client that can answer this"
-"""What a server reads whose question cannot be passed on."""
+NO_CLIENT = "There is no client that can answer this"  # what a server reads whose question cannot be passed on
 
 
 class Exchange:
@@ -33,7 +32,6 @@ class Exchange:
         self._notices = set[asyncio.Task[None]]()
 
     def start(self, sending: Coroutine[Any, Any, Record], ended: Callable[[], None]) -> None:
-        """Send the request."""
         self._task = asyncio.create_task(sending)
         self._task.add_done_callback(lambda _: ended())
 

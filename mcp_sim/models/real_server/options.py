@@ -37,6 +37,9 @@ class RealServerOptions(WorldModel):
     """
 
     written: ClassVar[str] = "URL or COMMAND"
+    makes_records: ClassVar[bool] = True
+    is_local: ClassVar[bool] = False
+    answers_requests: ClassVar[bool] = True
 
     command: tuple[str, ...] = Field(
         default=(), description="A command that starts a server on stdio.", examples=[["npx", "-y", "some-server"]]
@@ -84,14 +87,6 @@ class RealServerOptions(WorldModel):
 
     @property
     def judges_arguments(self) -> bool:
-        return True
-
-    @property
-    def answers_requests(self) -> bool:
-        return True
-
-    @property
-    def makes_records(self) -> bool:
         return True
 
     def beside(self, document: Path) -> Self:
@@ -160,10 +155,6 @@ class RealServerOptions(WorldModel):
         except MissingValue as error:
             raise UsageError(str(error)) from None
         return self.model_copy(update=filled)
-
-    @property
-    def is_local(self) -> bool:
-        return False
 
     @property
     def _seconds(self) -> float:

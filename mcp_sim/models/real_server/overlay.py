@@ -11,16 +11,13 @@ from mcp_sim.models.language_model.adoption import Adoption
 from mcp_sim.models.language_model.observations import Readable
 from mcp_sim.models.language_model.subjects import Subject
 from mcp_sim.plans.records.filters import matching_rows
-from mcp_sim.types import Change, Json, Key, Memory, Observation, Record, View
+from mcp_sim.types import Change, Json, Key, Memory, Observation, Record, View, as_object, find_key, frozen
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import Path, get_part, replace_part, split_path, value_at
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.views import find_key
 
 _COUNTS = terms("results.total", "results.count")  # names of counts of rows
 

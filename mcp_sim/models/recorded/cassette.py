@@ -10,10 +10,7 @@ from typing import TypeAlias
 
 from mcp_sim.models.recorded.likeness import Likeness, Renamed, pairs, renamed
 from mcp_sim.spec.sessions import Answer, RecordedCall, RecordedRequest, Session
-from mcp_sim.types import Record
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import canonical, encode
+from mcp_sim.types import Record, as_object, canonical, encode, frozen
 
 CAPABILITIES = {"resources": "resources", "prompts": "prompts", "completion": "completions"}
 """First words of methods -> the capability that servers declare for them."""
@@ -106,7 +103,7 @@ class Cassette:
         return None
 
     def _names(self, recorded: RecordedRequest, method: str, params: Record, known: Renamed) -> Renamed | None:
-        """Return what stands for the values of a recorded request; None if it is another one."""
+        """Return what replaces the values of a recorded request; None if it is another one."""
         if recorded.method != method:
             return None
         asked, given = ({name: value for name, value in row.items() if value} for row in (recorded.params, params))

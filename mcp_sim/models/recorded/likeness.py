@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, cast
+from typing import Any
 
 from mcp_sim.spec.sessions import PLACEHOLDER
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, frozen
 from mcp_sim.types.conditions import equal
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import map_leaves
+from mcp_sim.types.json_values import NOWHERE, map_leaves, paired_leaves
 from mcp_sim.types.time_formats import parse_time
 
 Renamed = Mapping[str, str]  # values of a recording, as texts -> the values that this run has in their place
@@ -23,6 +22,7 @@ _FORMS = (
     re.compile(r"\d{10}(?:\d{3})?(?:\.\d+)?"),
 )
 """Forms of generated values: UUID, ULID, hexadecimal, time in seconds or milliseconds."""
+_PLAIN = str | int | float  # values that may be generated
 LONGEST_WITH_SECRETS = 10_000  # the most characters of a text in which secrets are looked for
 
 _PREFIXED = re.compile(r"([A-Za-z]+[-_])(\w{8,})")
@@ -43,56 +43,36 @@ class Likeness:
         differ in every run. None if the arguments differ in more.
         """
         names = dict(known)
-        is_like = self._is_like(recorded, given, "", names)
+        is_like = self._is_like(recorded, given, names)
         may_differ = (value in known or PLACEHOLDER.fullmatch(value) or is_own(value) for value in names)
         return names if is_like and all(may_differ) else None
 
-    def differences(self, recorded: Json, given: Json, path: str = "") -> Iterator[str]:
+    def differences(self, recorded: Record, given: Record) -> Iterator[str]:
         """Yield where the given arguments differ from recorded ones, as phrases."""
-        if isinstance(recorded, dict) and isinstance(given, dict):
-            ours, theirs = cast("Record", recorded), cast("Record", given)
-            for name in dict.fromkeys((*ours, *theirs)):
-                at = f"{path}.{name}" if path else name
-                if name not in theirs:
-                    yield f"{at} is missing"
-                elif name not in ours:
-                    yield f"{at} was not given"
-                else:
-                    yield from self.differences(ours[name], theirs[name], at)
-        elif not self._is_ignored(path) and not equal(recorded, given):
-            yield f"{path} was {recorded!r:.80}, not {given!r:.80}"
+        for path, ours, theirs in self._compared(recorded, given):
+            if theirs is NOWHERE:
+                yield f"{path} is missing"
+            elif ours is NOWHERE:
+                yield f"{path} was not given"
+            elif not equal(ours, theirs):
+                yield f"{path} was {ours!r:.80}, not {theirs!r:.80}"
 
-    def _is_like(self, recorded: Json, given: Json, path: str, substitutes: dict[str, str]) -> bool:
-        if self._is_ignored(path) or equal(recorded, given):
-            return True
-        match recorded, given:
-            case dict(), dict():
-                ours, theirs = cast("Record", recorded), cast("Record", given)
-                names = [name for name in dict.fromkeys((*ours, *theirs)) if not self._is_ignored(_below(path, name))]
-                return all(
-                    name in ours
-                    and name in theirs
-                    and self._is_like(ours[name], theirs[name], _below(path, name), substitutes)
-                    for name in names
-                )
-            case list(), list():
-                pairs = list(zip(cast("list[Json]", recorded), cast("list[Json]", given), strict=False))
-                is_whole = len(cast("list[Json]", recorded)) == len(cast("list[Json]", given))
-                return is_whole and all(
-                    self._is_like(ours, theirs, _below(path, at), substitutes)
-                    for at, (ours, theirs) in enumerate(pairs)
-                )
-            case ((str() | int() | float()), (str() | int() | float())):
-                return _is_alike(recorded, given, substitutes)
-            case _:
-                return False
+    def _is_like(self, recorded: Record, given: Record, substitutes: dict[str, str]) -> bool:
+        return all(
+            equal(ours, theirs)
+            or (isinstance(ours, _PLAIN) and isinstance(theirs, _PLAIN) and _is_alike(ours, theirs, substitutes))
+            for _, ours, theirs in self._compared(recorded, given)
+        )
+
+    def _compared(self, recorded: Record, given: Record) -> Iterator[tuple[str, Json, Json]]:
+        """Yield the parts of both at the same paths; `NOWHERE` for one that is missing. Ignored parts are left out."""
+        for path, ours, theirs in paired_leaves(recorded, given, NOWHERE):
+            names = [str(step) for step in path]
+            if not any(self._is_ignored(".".join(names[:size])) for size in range(1, len(names) + 1)):
+                yield ".".join(names), ours, theirs
 
     def _is_ignored(self, path: str) -> bool:
-        return bool(path) and any(fnmatchcase(path, glob) for glob in self.ignored)
-
-
-def _below(path: str, name: str | int) -> str:
-    return f"{path}.{name}" if path else str(name)
+        return any(fnmatchcase(path, glob) for glob in self.ignored)
 
 
 def _is_alike(recorded: Any, given: Any, names: dict[str, str]) -> bool:
@@ -157,22 +137,14 @@ def renamed(value: Json, names: Renamed) -> Json:
     return map_leaves(value, change)
 
 
-def pairs(recorded: Json, served: Json, name: str = "") -> Iterator[tuple[str, str]]:
+def pairs(recorded: Json, served: Json) -> Iterator[tuple[str, str]]:
     """Yield the generated values of a recorded answer with those at the same place of the answer that was served."""
-    match recorded, served:
-        case dict(), dict():
-            theirs = cast("Record", served)
-            for inner, value in cast("Record", recorded).items():
-                yield from pairs(value, theirs.get(inner), inner)
-        case list(), list():
-            for ours, other in zip(cast("list[Json]", recorded), cast("list[Json]", served), strict=False):
-                yield from pairs(ours, other, name)
-        case str(), str() if recorded != served:
-            yield from _pairs_in_text(recorded, served)
-        case int(), int() if recorded != served and _ID_NAME.search(name):
-            yield str(recorded), str(served)
-        case _:
-            return
+    for path, ours, theirs in paired_leaves(recorded, served, None):
+        name = next((step for step in reversed(path) if isinstance(step, str)), "")
+        if isinstance(ours, str) and isinstance(theirs, str) and ours != theirs:
+            yield from _pairs_in_text(ours, theirs)
+        elif isinstance(ours, int) and isinstance(theirs, int) and ours != theirs and _ID_NAME.search(name):
+            yield str(ours), str(theirs)
 
 
 _TOKEN = re.compile(r"[\w.:+-]*\w")

@@ -74,6 +74,8 @@ class Openai(WorldModel):
     """
 
     written: ClassVar[str] = "MODEL@URL"
+    makes_records: ClassVar[bool] = True
+    is_local: ClassVar[bool] = False
 
     base_url: str = Field(
         description="The URL of the endpoint, with its version path.", examples=["http://127.0.0.1:8000/v1"]
@@ -175,7 +177,7 @@ class Openai(WorldModel):
     def _fits_domain(self) -> Self:
         if self.domain == "mcp" and (self.prompts or self.screen or self.task):
             raise ValueError("prompts, screen and task go with a domain other than mcp")
-        # Whether a folder elsewhere exists is not told to a document that may not be trusted.
+        # Whether a folder elsewhere exists is not revealed to a document that may not be trusted.
         if self.prompts is not None and is_below(Path(self.prompts), Path()) and not Path(self.prompts).is_dir():
             raise ValueError(f"prompts: there is no folder {self.prompts!r} in the working directory")
         return self
@@ -188,14 +190,6 @@ class Openai(WorldModel):
     @property
     def judges_arguments(self) -> bool:
         return self.arguments == "model"
-
-    @property
-    def makes_records(self) -> bool:
-        return True
-
-    @property
-    def is_local(self) -> bool:
-        return False
 
     def needs_trust(self, environment: Mapping[str, str]) -> Iterator[str]:
         key = self.api_key_env or DEFAULT_KEY

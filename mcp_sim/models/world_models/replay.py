@@ -15,12 +15,11 @@ from mcp_sim.models.recorded.likeness import Likeness, renamed
 from mcp_sim.models.taken_answers import TakenAnswers
 from mcp_sim.spec.sessions import read_sessions
 from mcp_sim.spec.trust import is_beside, is_inside
-from mcp_sim.types import Attempt, Memories, Record, Tool, Transition, Turn
+from mcp_sim.types import Attempt, Memories, Record, Tool, Transition, Turn, encode
 from mcp_sim.types.call_results import observation_of_answer
 from mcp_sim.types.calls import Request
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, Unmatched, UsageError
-from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Predictor, WorldModel, world_models
 
 PROGRESS = "progress"  # the name under which the memory of a world has how far it has used the recordings
@@ -44,6 +43,9 @@ class Replay(WorldModel):
     """
 
     written: ClassVar[str] = "RECORDINGS"
+    makes_records: ClassVar[bool] = True
+    is_elsewhere: ClassVar[bool] = True
+    answers_requests: ClassVar[bool] = True
 
     recordings: str = Field(
         min_length=1,
@@ -67,18 +69,6 @@ class Replay(WorldModel):
 
     @property
     def judges_arguments(self) -> bool:
-        return True
-
-    @property
-    def makes_records(self) -> bool:
-        return True
-
-    @property
-    def is_elsewhere(self) -> bool:
-        return True
-
-    @property
-    def answers_requests(self) -> bool:
         return True
 
     def offers(self) -> frozenset[str]:

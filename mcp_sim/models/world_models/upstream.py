@@ -6,19 +6,18 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Self
+from typing import ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mcp_sim.models.real_server.connection import RealServer
 from mcp_sim.models.real_server.options import RealServerOptions
 from mcp_sim.models.taken_answers import TakenAnswers
-from mcp_sim.types import Attempt, Json, Memories, Record, Transition, Turn
+from mcp_sim.types import Attempt, Json, Memories, Record, Transition, Turn, encode
 from mcp_sim.types.call_results import observation_of_answer
 from mcp_sim.types.calls import Request
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Crash
-from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Predictor, world_models
 
 
@@ -42,6 +41,8 @@ class Upstream(RealServerOptions):
     its own: see `shadow`.
     """
 
+    is_elsewhere: ClassVar[bool] = True
+
     prepare: tuple[PreparingCall, ...] = Field(
         default=(),
         description="Calls after each start of the command, without faults and without a step in the ledger.",
@@ -53,10 +54,6 @@ class Upstream(RealServerOptions):
         if self.prepare and self.url is not None:
             raise ValueError("prepare: is for a command: a server at a URL keeps what earlier calls did")
         return self
-
-    @property
-    def is_elsewhere(self) -> bool:
-        return True
 
     @property
     def shares_state(self) -> bool:

@@ -62,6 +62,15 @@ class WorldModel(Kind):
 
     written: ClassVar[str] = ""
     """What follows `KIND:` on a command line, such as `MODEL@URL`; '' if only the kind is written there."""
+    makes_records: ClassVar[bool] = False
+    """Whether the model makes the records that nothing specifies, so that none are generated."""
+    is_elsewhere: ClassVar[bool] = False
+    """Whether answers come from a real server or from recordings, so that no write of the world shows in them."""
+    is_local: ClassVar[bool] = True
+    """Whether it answers by itself: no language model and no real server is asked. Only then is a call that a fault
+    answered computed once more, for expectations."""
+    answers_requests: ClassVar[bool] = False
+    """Whether the model answers requests other than calls, and may ask the client of a request questions."""
 
     @classmethod
     def options_in(cls, text: str) -> Record | None:  # noqa: ARG003 (what the family's contract says)
@@ -74,31 +83,8 @@ class WorldModel(Kind):
         return False
 
     @property
-    def makes_records(self) -> bool:
-        """Whether the model makes the records that nothing specifies, so that none are generated."""
-        return False
-
-    @property
-    def is_elsewhere(self) -> bool:
-        """Whether answers come from a real server or from recordings, so that no write of the world shows in them."""
-        return False
-
-    @property
     def shares_state(self) -> bool:
         """Whether all worlds of a simulator have one state, which begins anew with each simulator."""
-        return False
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it answers by itself: no language model and no real server is asked.
-
-        Only then is a call that a fault answered computed once more, for expectations.
-        """
-        return True
-
-    @property
-    def answers_requests(self) -> bool:
-        """Whether the model answers requests other than calls, and may ask the client of a request questions."""
         return False
 
     def offers(self) -> frozenset[str]:
