@@ -10,8 +10,7 @@ from itertools import islice
 from typing import cast
 
 from mcp_sim.recordings.observed import LONGEST_READ, MOST_READ, TIME, Observed, key_of, normal
-from mcp_sim.types import Json, Record
-from mcp_sim.types.json_values import leaves
+from mcp_sim.types import Json, Record, leaves
 
 ID = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"

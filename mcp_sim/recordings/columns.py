@@ -5,7 +5,6 @@ A column marks a call with numbers from 0 to 1, or not at all if it does not app
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -14,10 +13,8 @@ from typing import Any, Literal, cast
 
 from mcp_sim.recordings.align import Alignment
 from mcp_sim.recordings.known import Fact, KnownValues
-from mcp_sim.recordings.observed import LONGEST_READ, MOST_READ, TIME, Observed, masked, parsed, values_in
-from mcp_sim.types import Json, Record
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import canonical
+from mcp_sim.recordings.observed import LONGEST_READ, MOST_READ, TIME, Observed, masked, parsed, shortened, values_in
+from mcp_sim.types import Json, Record, canonical, frozen
 
 _MOST_NAMED = 5  # a cause is one line of a table
 _LONGEST_SHOWN = 120  # a cause is one line of a table
@@ -303,12 +300,7 @@ def _difference(recorded: Json, served: Json, path: str = "$") -> str:
             return next(filter(None, (_difference(*pair, f"{path}[{at}]") for at, pair in pairs)), "")
     elif recorded == served and isinstance(recorded, bool) == isinstance(served, bool):
         return ""
-    return f"{path}: recorded {_shortened(recorded)}, answered {_shortened(served)}"
-
-
-def _shortened(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+    return f"{path}: recorded {shortened(recorded, _LONGEST_SHOWN)}, answered {shortened(served, _LONGEST_SHOWN)}"
 
 
 def _listed(blocks: Sequence[str]) -> str:

@@ -10,12 +10,10 @@ from itertools import islice
 from typing import Literal, TypeAlias, cast
 
 from mcp_sim.recordings.columns import paths_of
-from mcp_sim.recordings.observed import Observed, masked
+from mcp_sim.recordings.observed import Observed, masked, shortened
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.spec.yaml12 import dotted
-from mcp_sim.types import Json, Record
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types import Json, Record, as_list, as_object, frozen
 from mcp_sim.types.json_values import paired_leaves
 
 Kind: TypeAlias = Literal["outcome", "form", "values"]
@@ -33,7 +31,7 @@ def differences(before: Observed, now: Observed) -> Iterator[tuple[Kind, list[st
     """Yield the kinds of differences, the gravest first."""
     if before.failed != now.failed:
         verb = "failed, and succeeds now" if before.failed else "succeeded, and fails now"
-        yield "outcome", [f"{verb}: {_short(now.value)}"]
+        yield "outcome", [f"{verb}: {shortened(now.value, LONGEST_SHOWN)}"]
     form = list(islice(_form_differences(before, now), MOST_DETAILS))
     if form:
         yield "form", form
@@ -87,7 +85,7 @@ def _value_differences(before: Json, now: Json) -> Iterator[str]:
     """Yield the places where values differ. A redacted secret is equal to anything."""
     for path, first, other in paired_leaves(before, now, None):
         if not _is_same(first, other):
-            yield f"{dotted(('$', *path))}: {_short(first)} is now {_short(other)}"
+            yield f"{dotted(('$', *path))}: {shortened(first, LONGEST_SHOWN)} is now {shortened(other, LONGEST_SHOWN)}"
 
 
 def _is_same(before: Json, now: Json) -> bool:
@@ -171,11 +169,6 @@ def _differ(before: Json, now: Json) -> bool:
 
 def _listed(blocks: Sequence[str]) -> str:
     return ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(blocks).items())) or "nothing"
-
-
-def _short(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
 
 
 Weight: TypeAlias = Literal["breaking", "additive", "cosmetic"]

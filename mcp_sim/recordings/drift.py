@@ -24,12 +24,9 @@ from mcp_sim.recordings.observed import Observed, normal, observe
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.repair import repair_tools
 from mcp_sim.spec.sessions import PLACEHOLDER, Answer, RecordedCall, Session
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, as_object, canonical, frozen, leaves
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError, UsageError
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_object
-from mcp_sim.types.json_values import canonical, leaves
 
 Call: TypeAlias = Callable[[str, Record], Awaitable[Answer]]  # makes a call on the live server
 

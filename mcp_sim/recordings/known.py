@@ -113,7 +113,6 @@ class _GivenValues:
         self._values: Mapping[str, Seen] = {}
 
     def of(self, state: Json) -> Mapping[str, Seen]:
-        """Return the values of a state."""
         if state is not self._state:
             values = set[str]()  # also the parts of its shorter texts of several lines
             for _, leaf in leaves(state):
@@ -136,7 +135,7 @@ class ReplayIds:
     def __init__(self, state: Json) -> None:
         self.alignment = Alignment()
         self.known = KnownValues(state)
-        self._shown = set[str]()
+        self.shown = set[str]()
         """The ids that recorded results have shown."""
 
     def arguments(self, call: RecordedCall) -> Record:
@@ -147,12 +146,16 @@ class ReplayIds:
         """Pair the ids that an answer shows first; `served` is None if the responder did not answer."""
         self.known.learn(call.arguments, "argument", call.seq)
         if served is not None and not recorded.is_error and not served.is_error:
-            self.alignment.add(recorded, served, lambda name: name in self.known or name in self._shown)
+            self.alignment.add(recorded, served, self.is_known)
+
+    def is_known(self, name: str) -> bool:
+        """Whether a value was known or shown before, so that it cannot be a new id."""
+        return name in self.known or name in self.shown
 
     def learn(self, recorded: Observed, seq: int) -> None:
         """Remember the values and ids of a recorded result, after its ids are paired."""
         if not recorded.is_error:
-            self._shown |= {name for name in ids_in(recorded.value) if name not in self.known}
+            self.shown |= {name for name in ids_in(recorded.value) if name not in self.known}
         self.known.learn(recorded.value, "result", seq)
 
 

@@ -13,8 +13,7 @@ from typing import cast
 from pydantic_core import from_json
 
 from mcp_sim.spec.sessions import Answer
-from mcp_sim.types import Json, Record
-from mcp_sim.types.frozen import frozen
+from mcp_sim.types import Json, Record, frozen
 from mcp_sim.types.json_values import Path, leaves
 
 LONGEST_FAILURE = 400
@@ -37,8 +36,7 @@ TIME = re.compile(
 )
 """A time of day on a date, in a text. Each part is bounded, so that a search takes time in proportion to the text."""
 _TIME_KEY = re.compile(r"(time|timestamp|created|updated|modified|date|_at|At|mtime|since|until)$", re.IGNORECASE)
-_EPOCHS = (1e9, 4e12)
-"""Numbers between are seconds or milliseconds since 1970, where their key is that of a time."""
+_EPOCHS = (1e9, 4e12)  # numbers between are seconds or milliseconds since 1970, where their key is that of a time
 
 LONGEST_READ = 40_000  # how many characters of a text are searched for values, ids and words
 
@@ -146,6 +144,12 @@ def normal(value: Json) -> str | None:
     if isinstance(value, float):
         return f"{value:.10g}" if isfinite(value) else str(value)
     return str(value).strip() or None
+
+
+def shortened(value: Json, most: int) -> str:
+    """Return a value as JSON of at most about `most` characters."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def is_time(key: str, value: Json) -> bool:

@@ -7,11 +7,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
 
-from mcp_sim.types import Record
-from mcp_sim.types.frozen import frozen
+from mcp_sim.types import Record, frozen
 
-CLEARLY = 0.1
-"""How much lower a mean rank correlation must be to count: with 16 agents and few streams, less is chance."""
+CLEARLY = 0.1  # how much lower a mean rank correlation must be to count: with 16 agents and few streams, less is chance
 
 
 @frozen

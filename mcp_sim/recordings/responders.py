@@ -19,9 +19,8 @@ from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.foreign.files import file_name
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
-from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult
+from mcp_sim.types import Json, Observation, Record, RpcError, ToolResult, leaves
 from mcp_sim.types.errors import Crash, UsageError
-from mcp_sim.types.json_values import leaves
 from mcp_sim.types.lexicon.english import is_past_event
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.types.time_formats import parse_time

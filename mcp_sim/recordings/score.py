@@ -12,10 +12,8 @@ from mcp_sim.recordings.known import ForeignData, ReplayIds, ShownFacts
 from mcp_sim.recordings.observed import Observed, normal, observe
 from mcp_sim.recordings.responders import Responder
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, canonical, frozen, leaves
 from mcp_sim.types.errors import BadArguments, Crash
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import canonical, leaves
 
 
 @frozen
@@ -198,7 +196,6 @@ class Report:
 
     @cached_property
     def tools(self) -> Mapping[tuple[str, str], Scores]:
-        """The scores by server and tool."""
         groups = defaultdict[tuple[str, str], list[CallScore]](list)
         for call in self.calls:
             groups[(call.server, call.tool)].append(call)
@@ -234,7 +231,6 @@ class Report:
 
     @property
     def sessions(self) -> int:
-        """The number of sessions."""
         return len({(call.server, call.session) for call in self.calls})
 
     @property

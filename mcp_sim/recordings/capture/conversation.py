@@ -13,10 +13,8 @@ from typing import Any, Literal, cast
 from mcp_sim.recordings.capture.folder import Folder, SessionFile
 from mcp_sim.recordings.capture.parsing import Lines, Parsed
 from mcp_sim.recordings.relays.backlog import now
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, as_list, as_object, canonical
 from mcp_sim.types.call_results import flaw_of_answer
-from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import canonical
 
 Side = Literal["client", "server"]
 

@@ -12,9 +12,7 @@ from typing import Any, TypeAlias
 from mcp_sim.recordings.capture.conversation import Conversation, Side, iso
 from mcp_sim.recordings.capture.folder import Folder
 from mcp_sim.recordings.capture.parsing import Lines, Parsed
-from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import canonical
+from mcp_sim.types import Json, Record, as_list, as_object, canonical
 
 Event: TypeAlias = tuple[float, int, str, Any]
 """Time, number of the exchange, kind and data: what `HttpRecorder` takes."""
@@ -29,7 +27,6 @@ LATEST = 4e9  # the latest time of an exchange, in seconds since 1970; a later o
 
 
 def is_har(value: Json) -> bool:
-    """Whether a JSON value is a HAR file."""
     return isinstance(as_object(as_object(value).get("log")).get("entries"), list)
 
 

@@ -16,9 +16,8 @@ from mcp_sim import __version__
 from mcp_sim.spec.lint import instructions_in, instructions_in_tools
 from mcp_sim.spec.sessions import FORMAT, TOOLS
 from mcp_sim.spec.yaml12 import dotted
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, as_object
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import texts_in
 
 MOST_NAMES = 10_000  # a name is tried with each number in turn
@@ -152,7 +151,6 @@ class Folder:
         return (path for path in self.place.glob("*.jsonl") if path not in self.sessions)
 
     def header(self, path: Path, about: Record) -> Record:
-        """Return the header of a session."""
         return {
             "type": "session",
             "format": FORMAT,

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 from urllib.parse import parse_qsl, urljoin
 
 from mcp_sim.recordings.capture.conversation import Conversation, iso
 from mcp_sim.recordings.capture.folder import Folder
-from mcp_sim.recordings.capture.parsing import Body, Events, Parsed, Piece
+from mcp_sim.recordings.capture.parsing import Body, Events, Piece
 from mcp_sim.recordings.capture.redaction import Redactor
 from mcp_sim.recordings.relays.backlog import warn
-from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types import Record, as_list, as_object
 from mcp_sim.types.urls import split_url
 
 _MOST_WARNINGS = 100  # the most different warnings that are shown
@@ -34,12 +33,6 @@ _REFUSED = 300  # the lowest status of a response without an answer
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 
-class _Parser(Protocol):
-    def feed(self, data: bytes) -> Iterator[Parsed]: ...
-
-    def rest(self) -> Iterator[Parsed]: ...
-
-
 @dataclass(slots=True)
 class _Exchange:
     """A request and its response."""
@@ -52,7 +45,7 @@ class _Exchange:
     conversation: Conversation | None = None
     endpoint: str | None = None
     """The path of the messages that are answered on a stream of HTTP+SSE: on this one, or for this message."""
-    parser: _Parser | None = None
+    parser: Body | Events | None = None
     decoder: Any = None
     status: int = 0
 
@@ -77,7 +70,10 @@ class HttpRecorder:
     def take(self, kind: str, channel: int, data: Any, at: float) -> None:
         """Take what happens in an exchange."""
         if kind == "request":
-            self._begin(channel, data)
+            headers = cast("Headers", data["headers"])
+            self._exchanges[channel] = _Exchange(data["method"], data["path"], dict(headers), data["peer"])
+            if self._redactor is not None:
+                learn_request(self._redactor, data["path"], headers)
             return
         exchange = self._exchanges[channel]
         match kind:
@@ -102,12 +98,6 @@ class HttpRecorder:
             conversation.end(at)
 
     # requests ---------------------------------------------------------------------------------------------------------
-
-    def _begin(self, channel: int, head: Mapping[str, Any]) -> None:
-        headers = cast("Headers", head["headers"])
-        self._exchanges[channel] = _Exchange(head["method"], head["path"], dict(headers), head["peer"])
-        if self._redactor is not None:
-            learn_request(self._redactor, head["path"], headers)
 
     def _asked(self, exchange: _Exchange, channel: int, at: float) -> None:
         """Take the messages in the body of a request."""
@@ -166,9 +156,7 @@ class HttpRecorder:
         if session is not None and exchange.conversation is not None:
             self._by_key["session", session] = exchange.conversation
         exchange.parser = Events() if headers.get(b"content-type", b"").startswith(b"text/event-stream") else Body()
-        self._set_decoder(exchange, headers.get(b"content-encoding", b"identity").strip().lower())
-
-    def _set_decoder(self, exchange: _Exchange, encoding: bytes) -> None:
+        encoding = headers.get(b"content-encoding", b"identity").strip().lower()
         if encoding in {b"gzip", b"x-gzip", b"deflate"}:
             exchange.decoder = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
         elif encoding != b"identity":

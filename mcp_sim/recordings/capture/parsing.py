@@ -8,14 +8,11 @@ from typing import cast
 from pydantic_core import from_json
 
 from mcp_sim.server.lines import request_id
-from mcp_sim.types import Json, Record
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import decode
+from mcp_sim.types import Json, Record, decode, frozen
 
 LONGEST = 4 * 1024 * 1024  # bytes of a message that are recorded; longer ones pass all the same
 
-_LONGEST_FIELD = len("event:")
-"""Bytes of a line of an event that are enough to know its field: `data` or `event`."""
+_LONGEST_FIELD = len("event:")  # bytes of a line of an event that are enough to know its field: `data` or `event`
 
 _LONGEST_EVENT = 32  # bytes of the name of an event that are kept
 
@@ -85,15 +82,10 @@ def _beginning(head: bytes, tail: bytes) -> Json:
         return None
     if not isinstance(value, dict) or {"id", "method"} & cast("Record", value).keys():
         return cast("Json", value)
-    number = _last_id(tail)
+    at = tail.rfind(b'"id"')
+    number = request_id(b"{" + tail[at:]) if at >= 0 else None
     event = cast("Record", value)
     return event if number is None else {**event, "id": number}
-
-
-def _last_id(tail: bytes) -> int | str | None:
-    """Return the id in the last bytes of a message: some write it last, others before the version."""
-    at = tail.rfind(b'"id"')
-    return request_id(b"{" + tail[at:]) if at >= 0 else None
 
 
 class Lines:
@@ -112,7 +104,6 @@ class Lines:
         self._piece.add(view[at:])
 
     def rest(self) -> Iterator[Parsed]:
-        """Yield the message that has begun, if any."""
         remainder, self._piece = self._piece.parsed(), Piece()
         if remainder is not None:
             yield remainder
@@ -130,7 +121,6 @@ class Body:
         return iter(())
 
     def rest(self) -> Iterator[Parsed]:
-        """Yield the message, if any."""
         parsed = self._piece.parsed()
         return iter(() if parsed is None else (parsed,))
 
@@ -154,7 +144,6 @@ class Events:
         self._take(last)
 
     def rest(self) -> Iterator[Parsed]:
-        """Yield the message of an event that has begun, if any."""
         event, data, self._event, self._data = self._event.strip(), self._data, b"", Piece()
         if event == b"endpoint":
             yield Parsed(None, is_whole=True, size=data.size, endpoint=data.text().strip())

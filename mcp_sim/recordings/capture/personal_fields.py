@@ -15,9 +15,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 
 from mcp_sim.recordings.capture.secret_words import Words, is_open_value, words_of
-from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_list
-from mcp_sim.types.json_values import decode
+from mcp_sim.types import Json, Record, as_list, decode
 from mcp_sim.types.lexicon.english import singular
 
 Kind: TypeAlias = Literal["name", "number", "card", "street", "unsure"]
@@ -60,7 +58,6 @@ class PersonalWords(BaseModel):
 
 @cache
 def personal_words() -> PersonalWords:
-    """Return the words that are known."""
     return PersonalWords.model_validate(yaml.safe_load(Path(__file__).with_name("personal.yaml").read_bytes()))
 
 

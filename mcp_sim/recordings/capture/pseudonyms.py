@@ -14,25 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import TypeAlias, cast
 
-from mcp_sim.recordings.capture.personal_fields import (
-    TOKEN,
-    Kind,
-    decoded,
-    encoded_like,
-    find_personal,
-    is_card,
-    is_persons_name,
-    kind_of,
-    naming_field,
-    personal_words,
-    pieces_of,
-    text_of_number,
-)
+from mcp_sim.recordings.capture import personal_fields
+from mcp_sim.recordings.capture.personal_fields import TOKEN, Kind
 from mcp_sim.recordings.capture.stand_ins import StandIns
 from mcp_sim.spec.sessions import PLACEHOLDER
-from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_list
-from mcp_sim.types.json_values import texts_in
+from mcp_sim.types import Json, Record, as_list, as_object
+from mcp_sim.types.json_values import objects_in, texts_in
 
 _Finder: TypeAlias = Callable[[str], Iterable[tuple[int, int, str]]]
 """Yields start, end and stand-in of what it finds in a text."""
@@ -70,7 +57,7 @@ class Pseudonyms:
         self._key, self._stand_ins = key, StandIns(key)
         self._names = defaultdict[str, set[tuple[str, ...]]](set)
         """The words of names, in lower case, by the first one."""
-        self._ordinary = {*personal_words().ordinary}
+        self._ordinary = {*personal_fields.personal_words().ordinary}
         """Words that mean something else, too; those of the list of tools are among them."""
         self._known = KnownTexts()
         """Other texts."""
@@ -110,7 +97,7 @@ class Pseudonyms:
 
     def learn(self, value: Json, tool: str) -> None:
         """Learn the personal data in a value, which replaces it wherever it appears from now on."""
-        for kind, text in find_personal(value, tool):
+        for kind, text in personal_fields.find_personal(value, tool):
             if kind == "name":
                 self._learn_name(text)
             else:
@@ -121,11 +108,11 @@ class Pseudonyms:
                 before = _NAME_BEFORE.search(text, max(0, mail.start() - _LONGEST_BEFORE), mail.start())
                 words = before[1].split() if before else []
                 names = (" ".join(words[at:]) for at in range(len(words)))
-                for name in [name for name in names if is_persons_name(name)][:1]:
+                for name in [name for name in names if personal_fields.is_persons_name(name)][:1]:
                     self._learn_name(name)
 
     def _learn_name(self, name: str) -> None:
-        known = personal_words()
+        known = personal_fields.personal_words()
         tokens = [token for token in TOKEN.findall(name) if token.lower() not in known.kept]
         words = tuple(token.casefold() for token in tokens if not token.isdecimal())
         if len(words) > 1:
@@ -146,7 +133,7 @@ class Pseudonyms:
             parts = cast("Record", value)
             return {
                 self._text(name, has_patterns): self._replace(
-                    inner, has_patterns=has_patterns, field=naming_field(name, field)
+                    inner, has_patterns=has_patterns, field=personal_fields.naming_field(name, field)
                 )
                 for name, inner in parts.items()
             }
@@ -154,8 +141,8 @@ class Pseudonyms:
             return [self._replace(item, has_patterns=has_patterns, field=field) for item in cast("list[Json]", value)]
         if isinstance(value, str):
             return self._text(value, has_patterns)
-        number = text_of_number(value)
-        if number is not None and kind_of(field) in {"number", "card"}:
+        number = personal_fields.text_of_number(value)
+        if number is not None and personal_fields.kind_of(field) in {"number", "card"}:
             return type(value)(self._known.stand_in(number) or value)
         return value
 
@@ -172,15 +159,18 @@ class Pseudonyms:
 
     def _text(self, text: str, has_patterns: bool) -> str:
         """Return a text with stand-ins, also within Base64 and in the cells of CSV."""
-        inner = decoded(text)
+        inner = personal_fields.decoded(text)
         if inner is not None:
             replaced = self._text(inner, has_patterns)
-            return text if replaced == inner else encoded_like(text, replaced)
+            return text if replaced == inner else personal_fields.encoded_like(text, replaced)
         finders = [_finder(pattern, lambda match: match[0]) for pattern in (PLACEHOLDER, _ESCAPE)]
         finders += [_finder(_MAIL, self._mail), self._known.find]
         if has_patterns:
             finders += [_finder(_CARD, self._card), _finder(_PHONE, self._phone)]
-        edges = [0, *accumulate(map(len, pieces_of(text)))]  # of cells. An address may be in two of them, no name is
+        edges = [
+            0,
+            *accumulate(map(len, personal_fields.pieces_of(text))),
+        ]  # of cells. An address may be in two of them, no name is
         borders, parts, end = {*edges}, list[str](), 0
         for start, following, stand_in in (*_found(finders, text, 0, len(text)), (len(text), len(text), "")):
             within = edges[bisect_right(edges, end) : bisect_left(edges, start)]
@@ -195,7 +185,7 @@ class Pseudonyms:
     def _mail(self, match: re.Match[str]) -> str:
         """Return the stand-in of a mail address. Its domain stays a part, with which answers may be searched."""
         local, domain = match["local"], match["domain"].lower()
-        known = personal_words()
+        known = personal_fields.personal_words()
         is_reserved = f".{domain}".endswith(tuple(f".{name}" for name in known.reserved))
         if is_reserved or domain.rpartition(".")[2] in known.files or local.lower() in known.roles:
             return TOKEN.sub(self._if_name, local) + match[0][len(local) :]
@@ -207,7 +197,7 @@ class Pseudonyms:
         return self._stand_ins.cased(token[0]) if token[0].casefold() in self._names else token[0]
 
     def _card(self, match: re.Match[str]) -> str:
-        return self._digits("card", match) if is_card(match[0]) else match[0]
+        return self._digits("card", match) if personal_fields.is_card(match[0]) else match[0]
 
     def _phone(self, match: re.Match[str]) -> str:
         return self._digits("number", match)
@@ -288,24 +278,17 @@ _BORDERS = frozenset({"", '"', "'", "`", "/", "\\"})
 
 
 def _texts_in(value: Json) -> Iterator[str]:
-    return (decoded(text) or text for _, text in texts_in(value))
+    return (personal_fields.decoded(text) or text for _, text in texts_in(value))
 
 
 def _values_in_schemas(value: Json) -> Iterator[tuple[str, list[Json]]]:
     """Yield the names of properties with the values that their schemas list."""
-    if isinstance(value, list):
-        for item in cast("list[Json]", value):
-            yield from _values_in_schemas(item)
-    if not isinstance(value, dict):
-        return
-    for name, inner in cast("Record", value).items():
-        if isinstance(inner, dict):
-            schema = cast("Record", inner)
-            listed = [schema[word] for word in ("default", "const") if word in schema]
-            values = [*listed, *(item for word in ("enum", "examples") for item in as_list(schema.get(word)))]
-            if values:
-                yield name, values
-        yield from _values_in_schemas(inner)
+    for name, inner in (field for schema in objects_in(value) for field in schema.items()):
+        schema = as_object(inner)
+        listed = [schema[word] for word in ("default", "const") if word in schema]
+        values = [*listed, *(item for word in ("enum", "examples") for item in as_list(schema.get(word)))]
+        if values:
+            yield name, values
 
 
 _START = re.compile(r"(?<![^\W_])[A-Za-z0-9]|[^\sA-Za-z0-9]")
@@ -328,7 +311,6 @@ class KnownTexts:
             self._lengths[text[0]].add(len(text))
 
     def stand_in(self, text: str) -> str | None:
-        """Return the stand-in of a text, or None."""
         return self._stand_ins.get(text)
 
     def find(self, text: str) -> Iterator[tuple[int, int, str]]:

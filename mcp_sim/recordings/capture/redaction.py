@@ -18,22 +18,14 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote, quote_plus, unquote
 
-from mcp_sim.recordings.capture.secret_words import (
-    SecretKeys,
-    compiled_patterns,
-    entropy_of,
-    is_open_value,
-    is_random,
-    re2,
-    service_patterns,
-)
+from mcp_sim.recordings.capture import secret_words
+from mcp_sim.recordings.capture.secret_words import is_open_value, re2
 from mcp_sim.spec.foreign.secrets import find_secrets
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
 from mcp_sim.types.urls import split_url
 
-SHORTEST_KNOWN = 6
-"""A shorter secret is redacted at its key only: as a part of other texts it may be anything."""
+SHORTEST_KNOWN = 6  # a shorter secret is redacted at its key only: as a part of other texts it may be anything
 
 MOST_KNOWN = 8000  # the most forms of secrets that are looked for everywhere
 
@@ -75,8 +67,7 @@ _LONG_PART = re.compile(r"[A-Za-z0-9_.~+=-]{16,}")
 _SCHEMA_VALUES = ("default", "const", "example", "examples", "_meta")
 """Keywords of a JSON Schema, or of a tool, with values."""
 
-_SCHEMA_PARTS = ("items", "anyOf", "oneOf", "allOf")
-"""Keywords of a JSON Schema with schemas of the same value."""
+_SCHEMA_PARTS = ("items", "anyOf", "oneOf", "allOf")  # keywords of a JSON Schema with schemas of the same value
 
 _SCHEMA_NAMES = ("properties", "patternProperties", "$defs", "definitions")
 """Keywords of a JSON Schema with schemas by name."""
@@ -95,8 +86,8 @@ class Redactor:
 
     def __init__(self, keys: Iterable[str] = (), patterns: Sequence[str] = ()) -> None:
         self._own = [key.lower() for key in keys]
-        self._keys = SecretKeys(self._own)
-        self._patterns = compiled_patterns(patterns)
+        self._keys = secret_words.SecretKeys(self._own)
+        self._patterns = secret_words.compiled_patterns(patterns)
         self._placeholders = dict[str, str]()
         self._numbers = Counter[str]()
         self._known = dict[str, str]()
@@ -309,7 +300,7 @@ class Redactor:
     def _without_patterns(self, text: str, place: str) -> str:
         for kind, pattern in self._patterns.items():
             text = _replaced(text, self._matches(pattern, kind, text, place))
-        for kind, pattern, entropy in service_patterns(text):
+        for kind, pattern, entropy in secret_words.service_patterns(text):
             text = _replaced(text, self._matches(pattern, kind, text, place, entropy))
         return text
 
@@ -320,9 +311,9 @@ class Redactor:
         for match in pattern.finditer(text):
             group = 1 if pattern.groups and match[1] is not None else 0
             secret: str = match[group]
-            is_weak = entropy and entropy_of(secret) < entropy
+            is_weak = entropy and secret_words.entropy_of(secret) < entropy
             rest = match.groupdict().get("random")
-            if is_weak or (rest is not None and not is_random(rest)):
+            if is_weak or (rest is not None and not secret_words.is_random(rest)):
                 continue
             if secret and "<redacted:" not in secret and not is_open_value(secret):
                 if kind == "basic-credentials":
@@ -352,7 +343,7 @@ class Redactor:
             is_marked = name[0].isupper() or text[max(0, name.start() - 1)] in "?&"
             is_plain = group == "bare" and not (re.search(r"\d", secret) or is_marked)
             is_loose = match.groupdict().get("loose") is not None
-            if (is_loose or kind == "key") and not is_random(secret):
+            if (is_loose or kind == "key") and not secret_words.is_random(secret):
                 continue
             if not is_plain and not is_open_value(secret) and "<redacted:" not in secret:
                 if "%" in secret:  # the query of a URL

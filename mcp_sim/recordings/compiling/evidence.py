@@ -9,10 +9,8 @@ from typing import cast
 
 from mcp_sim.recordings.observed import observe
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
-from mcp_sim.types import Json, Record
-from mcp_sim.types.frozen import frozen
+from mcp_sim.types import Json, Record, canonical, frozen
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import canonical
 
 MOST_SESSIONS = 12  # with more, each would be cut to fit the prompt, and show less of what follows from what
 _FEWEST_ITEMS = 2  # from how many text blocks on they may be the items of a list

@@ -11,29 +11,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mcp_sim.libraries.sandbox import Limits, Stopped, Unconfined, run_confined
+from mcp_sim.recordings.compiling import removal
 from mcp_sim.recordings.compiling.evidence import representative_sessions
-from mcp_sim.recordings.compiling.hooks import hooks_of
 from mcp_sim.recordings.compiling.probes import Finding, differences
-from mcp_sim.recordings.compiling.removal import (
-    definition_at,
-    dependents,
-    functions_in,
-    import_lines,
-    is_decorated,
-    with_tables_by_name,
-    without_definitions,
-    without_imports,
-    without_waiting,
-)
+from mcp_sim.recordings.compiling.single_calls import hooks_of
 from mcp_sim.recordings.compiling.static_checks import misfitting_calls, static_problems
 from mcp_sim.recordings.compiling.subject import PROGRAM, Subject, write_server
 from mcp_sim.recordings.compiling.trial import job_of, known_of
 from mcp_sim.recordings.ranking import Rank, Ranking
 from mcp_sim.simulator.compile import checked, load
 from mcp_sim.spec.sessions import Session
-from mcp_sim.types import Record
+from mcp_sim.types import Record, frozen
 from mcp_sim.types.errors import DocumentError, UsageError
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import map_texts
 from mcp_sim.types.programs import ProgramFunction
 
@@ -46,7 +35,6 @@ repairs what recordings leave to chance, such as times."""
 MOST_HELD = 40
 """The most sessions that are held back and replayed. Each is replayed after every round."""
 NO_FUNCTION = f"{PROGRAM}: has no function with @tool"
-HALVES = ("score", "behaviour")
 _HASH_SEEDS = (0, 1)  # what depends on the order of a set differs between two seeds
 _TARGET = "mcp_sim.recordings.compiling.trial:try_out"
 
@@ -73,13 +61,6 @@ class Agreement:
     calls: Mapping[str, int] = field(default_factory=dict[str, int])
     behaviour: float | None = None
     behaviours: Mapping[str, float] = field(default_factory=dict[str, float])
-
-    @classmethod
-    def of(cls, row: Record) -> Agreement:
-        tools: Mapping[str, Record] = row["tools"]
-        scores, behaviours = ({tool: float(value[name]) for tool, value in tools.items()} for name in HALVES)
-        calls = {tool: int(value["calls"]) for tool, value in tools.items()}
-        return cls(row["score"], scores, calls, row["behaviour"], behaviours)
 
 
 @frozen
@@ -195,7 +176,7 @@ class Gate:
         if plans["problems"]:
             raise UsageError(f"{self.subject.server}: {'; '.join(_said(problem) for problem in plans['problems'])}")
         findings = [Finding(**finding) for finding in plans["findings"]]
-        held, shown = (Agreement.of(plans[which]) for which in ("held", "shown"))
+        held, shown = (Agreement(**plans[which]) for which in ("held", "shown"))
         return Judged("", findings=findings, held=held, shown=shown, writes=plans["writes"])
 
     def score(self, text: str | None) -> float | None:
@@ -205,7 +186,7 @@ class Gate:
         with self._written(text) as folder:
             job = {**job_of(folder, self.subject.scored[:MOST_HELD], (), {}), "tries": False}
             try:
-                return Agreement.of(self._confined(job, folder, _HASH_SEEDS[0])["held"]).score
+                return self._confined(job, folder, _HASH_SEEDS[0])["held"]["score"]
             except Stopped:
                 return None
 
@@ -221,7 +202,7 @@ class Gate:
     def judge(self, text: str) -> Judged:
         """Return what is wrong with a program."""
         try:
-            text = with_tables_by_name(without_waiting(text))
+            text = removal.with_tables_by_name(removal.without_waiting(text))
             static = [*static_problems(text, self._beside)]
             flaws = [f"{PROGRAM}:{line}: {why}" for line, why in misfitting_calls(text)]
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -273,24 +254,24 @@ class Gate:
     def _without(self, text: str, problems: Sequence[tuple[int, str]]) -> Judged:
         """Return what is wrong with a program without what has problems, and what uses that."""
         lines = [line for line, _ in problems]
-        rest, users = without_imports(text, lines)
+        rest, users = removal.without_imports(text, lines)
         if rest != text:
-            others = [problem for problem in problems if problem[0] not in import_lines(text)]
+            others = [problem for problem in problems if problem[0] not in removal.import_lines(text)]
             left = [*others, *((line, f"uses {name}, which it cannot import") for line, name in users)]
             judged = self._without(rest, left) if left else self.judge(rest)
             removed = [f"{PROGRAM}:{line}: {why}" for line, why in problems if (line, why) not in others]
             return replace(judged, removed=[*removed, *judged.removed])
-        lost, functions = dict[str, list[str]](), functions_in(text)
+        lost, functions = dict[str, list[str]](), removal.functions_in(text)
         for line, why in problems:
-            name = definition_at(text, line)
-            for user in dependents(text, name) if name else [""]:
+            name = removal.definition_at(text, line)
+            for user in removal.dependents(text, name) if name else [""]:
                 lost.setdefault(user, []).append(f"{PROGRAM}:{line}: {why}")
         left_out = {tool: lost[function.name] for tool, function in functions.items() if function.name in lost}
         helpers = lost.keys() - {function.name for function in functions.values()}
-        is_whole = any(name in {"", "tables"} or is_decorated(text, name) for name in helpers)
+        is_whole = any(name in {"", "tables"} or removal.is_decorated(text, name) for name in helpers)
         if is_whole or not functions.keys() - left_out.keys():
             return Judged(text, whole=[f"{PROGRAM}:{line}: {why}" for line, why in problems])
-        rest = self.judge(without_definitions(text, lost))
+        rest = self.judge(removal.without_definitions(text, lost))
         return replace(rest, left_out={**left_out, **rest.left_out})
 
     def _functions(self, folder: Path) -> tuple[dict[str, ProgramFunction], dict[str, ProgramFunction]]:
@@ -321,7 +302,7 @@ class Gate:
             message = f"{tool}({arguments}) answers otherwise under another hash seed: sort what comes from a set"
             findings.append(Finding(tool, "varies", message))
         differing = [Difference(**difference) for difference in first["differences"]]
-        held, shown = (Agreement.of(first[which]) for which in ("held", "shown"))
+        held, shown = (Agreement(**first[which]) for which in ("held", "shown"))
         seen = {name: first[name] for name in ("checks", "writes", "filled", "answers")}
         return Judged(text, functions, findings=findings, held=held, shown=shown, differences=differing, **seen)
 

@@ -17,25 +17,15 @@ from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.recordings.align import ID, is_id
+from mcp_sim.recordings.compiling import single_calls
 from mcp_sim.recordings.compiling.probes import Kind, Probe, short
-from mcp_sim.recordings.compiling.single_calls import (
-    check_unknown,
-    check_writes,
-    is_about,
-    is_changed,
-    own_plans,
-    says_nothing,
-    usual_arguments,
-)
 from mcp_sim.recordings.observed import Observed
-from mcp_sim.types import Change, Json, Key, Record
+from mcp_sim.types import Change, Json, Key, Record, frozen, leaves
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.draws import Draws
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_object, main_type, properties
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import leaves
 from mcp_sim.types.plans import Plan
 from mcp_sim.world.world import World
 
@@ -51,8 +41,8 @@ async def check_lifecycles(probe: Probe) -> None:
             tools = [plan.tool for plan in probe.domain.plans.values() if plan.entity == entity.name]
             await probe.attempt(next(iter(tools), ""), _Life(probe, entity).check())
     for plan in probe.domain.plans.values():
-        await probe.attempt(plan.tool, check_unknown(probe, plan))
-        await probe.attempt(plan.tool, check_writes(probe, plan))
+        await probe.attempt(plan.tool, single_calls.check_unknown(probe, plan))
+        await probe.attempt(plan.tool, single_calls.check_writes(probe, plan))
     probe.report_refusals()
 
 
@@ -82,15 +72,15 @@ class _Life:
 
     def __init__(self, probe: Probe, entity: Entity) -> None:
         self._probe, self._entity = probe, entity
-        self._getters = [plan for plan in own_plans(probe, entity, "get") if plan.key is not None]
-        self._listers = own_plans(probe, entity, "list", "search")
-        self._removers = own_plans(probe, entity, "delete")
-        self._updaters = [plan for plan in own_plans(probe, entity, "update") if plan.key is not None]
+        self._getters = [plan for plan in single_calls.own_plans(probe, entity, "get") if plan.key is not None]
+        self._listers = single_calls.own_plans(probe, entity, "list", "search")
+        self._removers = single_calls.own_plans(probe, entity, "delete")
+        self._updaters = [plan for plan in single_calls.own_plans(probe, entity, "update") if plan.key is not None]
 
     async def check(self) -> None:
         """Check the tools with a record of each tool that creates some; if none does, with one from elsewhere."""
         is_done = False
-        for creator in own_plans(self._probe, self._entity, "create"):
+        for creator in single_calls.own_plans(self._probe, self._entity, "create"):
             subject = await self._created(creator)
             if subject is not None:
                 is_done = True
@@ -171,7 +161,6 @@ class _Life:
         world.version = replace(world.version, state=world.version.state.apply([change]))
 
     async def _lists(self, world: World) -> dict[str, Json]:
-        """Return what lists show."""
         seen = [(plan.tool, await self._list(plan, world)) for plan in self._listers]
         return {tool: observed.value for tool, observed in seen if observed is not None and not observed.failed}
 
@@ -229,7 +218,7 @@ class _Life:
         if seen is None:
             return
         self._probe.checked(plan.tool, "reads what exists")
-        if plan.tool in self._probe.writers or not is_about(self._probe, plan, self._entity):
+        if plan.tool in self._probe.writers or not single_calls.is_about(self._probe, plan, self._entity):
             return
         wrong = self._wrong_id(subject, seen)
         if wrong is not None or not (_is_field(seen.value, subject) or _shows(seen, subject.texts())):
@@ -238,7 +227,7 @@ class _Life:
 
     async def _check_listed(self, plan: Plan, subject: _Made) -> None:
         """Check that a list shows a record that was created, or differs from the list before."""
-        if not subject.arguments or not is_about(self._probe, plan, self._entity):
+        if not subject.arguments or not single_calls.is_about(self._probe, plan, self._entity):
             return
         seen = await self._list(plan, subject.world)
         if seen is None or seen.failed:
@@ -272,7 +261,7 @@ class _Life:
         if seen is None:
             return
         self._probe.checked(plan.tool, "updates")
-        if not is_changed(subject.world.view, world.view) and not says_nothing(seen.value):
+        if not single_calls.is_changed(subject.world.view, world.view) and not single_calls.says_nothing(seen.value):
             expected = f"expected {text} to be {new!r}"
             self._probe.note(plan.tool, "lifecycle", f"{made_call}, but has changed nothing; {expected}")
 
@@ -282,10 +271,11 @@ class _Life:
         seen, made_call = await self._accepted(plan, subject, world)
         if seen is None:
             return
-        is_whole, which = is_about(self._probe, plan, self._entity), f"the {self._entity.name} {subject.key!r}"
+        is_whole = single_calls.is_about(self._probe, plan, self._entity)
+        which = f"the {self._entity.name} {subject.key!r}"
         self._probe.checked(plan.tool, "deletes")
-        if not is_changed(subject.world.view, world.view):
-            if is_whole and not says_nothing(seen.value):
+        if not single_calls.is_changed(subject.world.view, world.view):
+            if is_whole and not single_calls.says_nothing(seen.value):
                 message = f"{made_call}, but has changed nothing; expected {which} to be gone"
                 self._probe.note(plan.tool, "lifecycle", message)
             return
@@ -298,12 +288,12 @@ class _Life:
         which = f"the {self._entity.name} {subject.key!r}, which {remover.tool} has deleted"
         before = world.fork()
         again, arguments = await self._named(remover, subject, before)
-        if again is not None and not again.failed and not says_nothing(again.value):
+        if again is not None and not again.failed and not single_calls.says_nothing(again.value):
             certain: Kind = "advice" if self._entity.natural else "lifecycle"
             message = f"{remover.tool}({short(arguments)}) answered {short(again.value)} the second time"
             self._probe.note(remover.tool, certain, f"{message}; expected a failure, since there is no such record")
         for plan in self._getters:
-            if not is_about(self._probe, plan, self._entity):
+            if not single_calls.is_about(self._probe, plan, self._entity):
                 continue
             seen, arguments = await self._named(plan, subject, world.fork())
             self._probe.checked(plan.tool, "gone after deletion")
@@ -340,7 +330,7 @@ class _Life:
         own = {
             name: value for name, value in {**subject.record, **subject.arguments}.items() if name in properties(schema)
         }
-        usual = usual_arguments(self._probe, plan)
+        usual = single_calls.usual_arguments(self._probe, plan)
         arguments = {**usual, **{name: value for name, value in own.items() if name in usual}}
         arguments |= {plan.key: [named] if main_type(schema_of_key) == "array" else named, **(more or {})}
         if Validator(schema).problems(arguments):

@@ -12,13 +12,12 @@ from typing import Literal
 
 from mcp_sim.plans.infer.names import ParsedName, parse_tool_names
 from mcp_sim.recordings.compiling.trial_arguments import ArgumentSets, KnownArguments
-from mcp_sim.recordings.observed import Observed, observe
+from mcp_sim.recordings.observed import Observed, observe, shortened
 from mcp_sim.recordings.responders import answer_of
 from mcp_sim.spec.sessions import Answer
-from mcp_sim.types import Json, Record, Tool, View
+from mcp_sim.types import Json, Record, Tool, View, frozen
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import BadArguments, Crash
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.json_schema.validation import Validator
@@ -231,8 +230,7 @@ class Probe:
 
 def short(value: Json) -> str:
     """Return a value as JSON, shortened."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+    return shortened(value, _LONGEST_SHOWN)
 
 
 def _digest(answer: Answer) -> str:

@@ -18,24 +18,15 @@ from typing import cast
 
 from mcp_sim.generate.records import generate
 from mcp_sim.models.language_model.prompt import encodable
-from mcp_sim.recordings.compiling.evidence import (
-    answer_text,
-    canonical_in_order,
-    distinct_states,
-    exact_text,
-    sessions_text,
-    shortened,
-    typical_calls,
-    violated_schemas,
-)
-from mcp_sim.recordings.compiling.static_checks import MODULES
+from mcp_sim.recordings.compiling import evidence
+from mcp_sim.recordings.compiling.static_checks import RULES
 from mcp_sim.recordings.compiling.subject import Subject, write_server
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sessions import RecordedCall
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, as_object
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError
-from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types.json_values import objects_in
 from mcp_sim.types.lexicon.english import plural, snake
 
 LONGEST = 160_000
@@ -56,7 +47,7 @@ def prompt_text(subject: Subject, longest: int = LONGEST) -> str:
     state = _state(subject, max(min(_STATE, left // 3), _LEAST))
     most = max(min(_DOCUMENTATION, left // 2), _LEAST)
     text = subject.documentation.strip()
-    documentation = f"## Its documentation\n\n{shortened(text, most)}" if text else ""
+    documentation = f"## Its documentation\n\n{evidence.shortened(text, most)}" if text else ""
     left -= len(state) + len(documentation)
     parts = [*fixed[:3], state, documentation, fixed[3], _recordings(subject, max(left, _LEAST)), fixed[4]]
     return encodable("\n\n".join(piece for piece in parts if piece) + "\n")
@@ -64,23 +55,23 @@ def prompt_text(subject: Subject, longest: int = LONGEST) -> str:
 
 def _guide(name: str) -> str:
     text = files("mcp_sim.recordings.compiling").joinpath("prompts", name).read_text(encoding="utf-8")
-    return text.strip().replace("{modules}", ", ".join(sorted(MODULES)))
+    return text.strip().replace("{modules}", ", ".join(sorted(RULES.modules)))
 
 
 def _usual(subject: Subject) -> str:
     """Return how the server answers: a real success and failure, or what is usual if none is at hand."""
     recorded = [call for session in subject.shown for call in session.calls]
-    typical = [*typical_calls(recorded or subject.samples)]
+    typical = [*evidence.typical_calls(recorded or subject.samples)]
     if not typical:
         return _guide("guesses.md")
     return "\n\n".join(
         ["# How this server answers", "Two of its answers, exactly as they are:" if len(typical) > 1 else "An answer:"]
-        + [f"{_call_text(call)}\n{exact_text(call.answer, _TYPICAL)}" for call in typical]
+        + [f"{_call_text(call)}\n{evidence.exact_text(call.answer, _TYPICAL)}" for call in typical]
     )
 
 
 def _call_text(call: RecordedCall) -> str:
-    return f"{call.tool} {canonical_in_order(call.arguments)}"
+    return f"{call.tool} {evidence.canonical_in_order(call.arguments)}"
 
 
 def _server(subject: Subject) -> Iterator[str]:
@@ -93,11 +84,11 @@ def _server(subject: Subject) -> Iterator[str]:
     if described:
         yield f"Its world: {described}"
     yield f"## Its {len(subject.tools)} tools"
-    violated = {*violated_schemas(subject.shown)}
+    violated = {*evidence.violated_schemas(subject.shown)}
     names = shared_parts(tool.get(schema) for tool in subject.tools for schema in _SCHEMAS)
     if names:
         parts = (
-            f"{name}: {canonical_in_order(with_references(json.loads(text), names, is_part=True))}"
+            f"{name}: {evidence.canonical_in_order(with_references(json.loads(text), names, is_part=True))}"
             for text, name in names.items()
         )
         yield "\n".join(["Several schemas below have these parts:", *parts])
@@ -112,10 +103,10 @@ def _tool(tool: Record, *, is_violated: bool) -> Iterator[str]:
     yield f"### {tool['name']}"
     if tool.get("description"):
         yield cleandoc(str(tool["description"]))
-    yield f"inputSchema: {canonical_in_order(tool.get('inputSchema') or {})}"
+    yield f"inputSchema: {evidence.canonical_in_order(tool.get('inputSchema') or {})}"
     for name in ("outputSchema", "annotations"):
         if tool.get(name):
-            yield f"{name}: {canonical_in_order(tool[name])}"
+            yield f"{name}: {evidence.canonical_in_order(tool[name])}"
     if is_violated:
         yield (
             "The recorded answers below are not valid under this outputSchema: answer as recorded, in a function with "
@@ -138,9 +129,8 @@ def _state(subject: Subject, most: int) -> str:
 
 
 def _given(subject: Subject, most: int) -> Iterator[str]:
-    """Yield what `given` is, or may be."""
     state: Json = subject.world.get("state")
-    states = {name: state for name, state in distinct_states(subject.shown).items() if state}
+    states = {name: state for name, state in evidence.distinct_states(subject.shown).items() if state}
     if state:
         yield f"`given` in `@initial` is:\n{_abridged_text(state, most)}"
     elif len(states) > 1:
@@ -157,7 +147,7 @@ def _given(subject: Subject, most: int) -> Iterator[str]:
         yield (
             "No state is given: the server begins empty, or with what the real server always has. A session may begin "
             "with one all the same. **This example is made up** from the names of tools and arguments, and a real one "
-            f"has other names, fields and forms:\n{canonical_in_order(suggested)}"
+            f"has other names, fields and forms:\n{evidence.canonical_in_order(suggested)}"
         )
     else:
         yield "None: the server begins empty, or with what the real server always has."
@@ -165,14 +155,14 @@ def _given(subject: Subject, most: int) -> Iterator[str]:
 
 def _abridged_text(value: Json, most: int) -> str:
     """Return a value as JSON: whole if it is small, else its shape with a few items of each list and mapping."""
-    whole = canonical_in_order(value)
+    whole = evidence.canonical_in_order(value)
     if len(whole) <= most:
         return whole
     for items in (8, 5, 3, 2, 1):
-        text = canonical_in_order(_abridged(value, items, 40 + items * 40))
+        text = evidence.canonical_in_order(_abridged(value, items, 40 + items * 40))
         if len(text) <= most:
             return f"(shortened: of long lists and mappings the first items, and how many there are)\n{text}"
-    return shortened(canonical_in_order(_abridged(value, 1, 40)), most)
+    return evidence.shortened(evidence.canonical_in_order(_abridged(value, 1, 40)), most)
 
 
 def _abridged(value: Json, items: int, length: int) -> Json:
@@ -187,7 +177,7 @@ def _abridged(value: Json, items: int, length: int) -> Json:
             more = [f"... {len(parts)} items in all"] if len(parts) > items else []
             return [*(_abridged(inner, items, length) for inner in parts[:items]), *more]
         case str():
-            return shortened(value, length)
+            return evidence.shortened(value, length)
         case _:
             return value
 
@@ -202,40 +192,17 @@ def _is_table(value: Record) -> bool:
 
 
 def _samples(subject: Subject) -> str:
-    if not subject.samples:
-        return ""
-    calls = (f"{_call_text(call)}\n{answer_text(call.answer)}" for call in subject.samples)
-    return "\n\n".join(
-        [
-            "## Samples of its answers",
-            "Calls from different moments, each with its exact answer after `=>`. Keep their form, not their values. "
-            "Tools without a sample answer in the style of the others.",
-            *calls,
-        ]
-    )
+    calls = (f"{_call_text(call)}\n{evidence.answer_text(call.answer)}" for call in subject.samples)
+    return "\n\n".join([_guide("samples.md"), *calls]) if subject.samples else ""
 
 
 def _recordings(subject: Subject, most: int) -> str:
-    if not subject.shown:
-        return ""
-    return (
-        "## Recorded sessions of the real server\n\n"
-        "Calls in their order, each with the exact answer after `=>` (`text:` begins a text in its own lines). Your "
-        "program is compared with the real server on other sessions: find the rules behind these answers, and do not "
-        "copy ids, names or results. Tools that were not recorded answer in the style of the others.\n\n"
-        f"{sessions_text(subject.shown, most)}"
-    )
+    return f"{_guide('recordings.md')}\n\n{evidence.sessions_text(subject.shown, most)}" if subject.shown else ""
 
 
 def _request(subject: Subject) -> str:
-    names = ", ".join(str(tool["name"]) for tool in subject.tools)
-    return (
-        "# Your answer\n\n"
-        f"Write the program of {subject.title}, with a function for each of its {len(subject.tools)} tools: "
-        f"{names}.\n\n"
-        "Answer with the whole file in one fenced block that begins with ```python. Leave nothing out, and write no "
-        "placeholders. Explain nothing outside of the block."
-    )
+    names = [str(tool["name"]) for tool in subject.tools]
+    return _guide("request.md").format(title=subject.title, count=len(names), names=", ".join(names))
 
 
 _LEAST_SHARED = 200  # the length from which a part is worth a name, in characters of JSON
@@ -247,8 +214,9 @@ def shared_parts(schemas: Iterable[Json]) -> dict[str, str]:
 
     Parts of these that occur nowhere else get no name.
     """
-    counts = Counter(text for schema in schemas for text in _objects(schema))
-    often = sorted((text for text, count in counts.items() if count >= _OFTEN), key=len, reverse=True)
+    counts = Counter(evidence.canonical_in_order(part) for schema in schemas for part in objects_in(schema))
+    often = [text for text, count in counts.items() if count >= _OFTEN and len(text) >= _LEAST_SHARED]
+    often.sort(key=len, reverse=True)
     kept: dict[str, int] = {}
     for text in often:
         within = sum(count * other.count(text) for other, count in kept.items())
@@ -263,22 +231,10 @@ def with_references(schema: Json, names: Mapping[str, str], *, is_part: bool = F
         return [with_references(subschema, names) for subschema in cast("list[Json]", schema)]
     if not isinstance(schema, dict):
         return schema
-    name = None if is_part else names.get(canonical_in_order(schema))
+    name = None if is_part else names.get(evidence.canonical_in_order(schema))
     if name is not None:
         return {"$ref": name}
     return {key: with_references(subschema, names) for key, subschema in cast("Record", schema).items()}
-
-
-def _objects(value: Json) -> Iterator[str]:
-    if isinstance(value, list):
-        for item in cast("list[Json]", value):
-            yield from _objects(item)
-    elif isinstance(value, dict):
-        text = canonical_in_order(value)
-        if len(text) >= _LEAST_SHARED:
-            yield text
-            for item in cast("Record", value).values():
-                yield from _objects(item)
 
 
 # a suggested state ----------------------------------------------------------------------------------------------------
@@ -318,7 +274,8 @@ def _main_entities(domain: Domain) -> list[str]:
 def _records(file: Path, names: list[str]) -> Record:
     scenario = load(file)
     tables = generate(scenario.domain, scenario.records, scenario.seed)
-    known = {snake(name) for tool in scenario.domain.tools.values() for name in _names(tool.definition)}
+    schemas = (schema for tool in scenario.domain.tools.values() for schema in objects_in(tool.definition))
+    known = {snake(name) for schema in schemas for name in as_object(schema.get("properties"))}
     suggested: Record = {}
     for name in names:
         key = scenario.domain.entities[name].key
@@ -328,18 +285,6 @@ def _records(file: Path, names: list[str]) -> Record:
         ]
         suggested |= {plural(name): rows} if any(len(row) > 1 for row in rows) else {}
     return suggested
-
-
-def _names(value: Json) -> Iterator[str]:
-    """Yield the names of properties in schemas."""
-    if isinstance(value, dict):
-        inner = cast("Record", value)
-        yield from as_object(inner.get("properties"))
-        for nested in inner.values():
-            yield from _names(nested)
-    elif isinstance(value, list):
-        for nested in cast("list[Json]", value):
-            yield from _names(nested)
 
 
 def _cut(value: Json) -> Json:

@@ -12,11 +12,10 @@ from anyio import create_task_group, to_thread
 
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.recordings.compiling.combining import combined
+from mcp_sim.recordings.compiling.combining import Vote, clusters, combined, majority, votes
 from mcp_sim.recordings.compiling.gate import Difference, Gate, Judged
 from mcp_sim.recordings.compiling.probes import INITIAL, Finding
 from mcp_sim.recordings.compiling.settling import TOLERANCE, Notify, Settled, settle
-from mcp_sim.recordings.compiling.votes import Vote, clusters, majority, votes
 from mcp_sim.types.errors import Rejected, Unanswered
 from mcp_sim.types.frozen import frozen
 
@@ -24,8 +23,7 @@ ROUNDS = 3  # each is a whole program; the best one so far is kept
 MOST_COMPLAINTS = 4
 """The most complaints about one tool. One mistake causes many, and all tools share the prompt."""
 _LONGEST_REPLY = 120_000  # quoted in the next request, beside the prompt
-_RECORDED = re.compile(r"recorded \"[^\"]*\", answered \"[^\"]*\"")
-"""The part of a reason that names two short texts."""
+_RECORDED = re.compile(r"recorded \"[^\"]*\", answered \"[^\"]*\"")  # the part of a reason that names two short texts
 
 Author: TypeAlias = Callable[[Sequence[Message], int], Awaitable[Reply]]
 """Writes a program: answers a conversation, with other numbers otherwise. Raises `Unanswered` without an answer."""

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from anyio import to_thread
 
+from mcp_sim.recordings.compiling.combining import clusters
 from mcp_sim.recordings.compiling.gate import Gate, Judged
 from mcp_sim.recordings.compiling.removal import without_tools
-from mcp_sim.recordings.compiling.votes import clusters
 from mcp_sim.recordings.ranking import Rank, is_clearly_less, mean_rho, reason
 from mcp_sim.types.frozen import frozen
 

@@ -7,66 +7,45 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dis import get_instructions
 from importlib import import_module
+from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Annotated, TypeAlias
 from warnings import catch_warnings, simplefilter
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from mcp_sim.spec.program_state import module_state
 
-MODULES = frozenset(
-    """
-    __future__ abc ast base64 binascii bisect calendar cmath collections contextlib copy csv dataclasses datetime
-    decimal difflib enum fnmatch fractions functools hashlib heapq html io itertools json math numbers operator
-    posixpath re shlex statistics string struct textwrap types typing unicodedata uuid zlib zoneinfo
-    collections.abc html.entities html.parser mcp_sim.libraries.files mcp_sim.libraries.git mcp_sim.libraries.sql
-    mcp_sim.programs mcp_sim.programs.helpers urllib.parse
-    """.split()  # noqa: SIM905 (a list of words reads better in lines)
-)
-"""The modules of Python that programs may import: they compute, and neither read nor write anything."""
+Words: TypeAlias = Annotated[frozenset[str], BeforeValidator(str.split)]
 
-_PURE_PATHS = frozenset({"PurePath", "PurePosixPath", "PureWindowsPath"})
-"""What programs may import of `pathlib`: paths that are only names."""
-_NAMES = frozenset(
-    """
-    open eval exec compile input breakpoint globals locals vars help exit quit copyright credits license
-    """.split()  # noqa: SIM905 (a list of words reads better in lines)
-)
-_REACHED = frozenset({"os", "sys", "builtins", "bltns", "codecs", "importlib", "subprocess"})
-"""The modules that allowed ones have imported, as attributes of whatever a program calls them."""
+
+class _Rules(BaseModel):
+    """The contents of `program_rules.yaml`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    modules: Words
+    allowed: dict[str, Words]
+    refused: dict[str, Words]
+    builtins: Words
+    reached: Words
+    open_names: Words
+    clocks: Words
+    clock_owners: Words
+
+
+RULES = _Rules.model_validate(yaml.safe_load(Path(__file__).with_name("program_rules.yaml").read_bytes()))
+_PURE_PATHS = frozenset({"PurePath", "PurePosixPath", "PureWindowsPath"})  # of `pathlib`: paths that are only names
+
 _INTERPRETER = re.compile(
     r"(?:gi|cr|ag)_(?:frame|code|await|yieldfrom|origin)|f_(?:back|builtins|code|globals|locals)|tb_frame|mro|get_field"
 )
 """Attributes that lead from generators, coroutines, frames and types to Python's own."""
-_OPEN_NAMES = frozenset({"__name__", "__doc__", "__init__", "_asdict", "_fields", "_make", "_replace"})
-"""Names with underscores that programs may use: those of functions and named tuples."""
-_ALLOWED: Mapping[str, Collection[str]] = {
-    "io": {"StringIO", "BytesIO"},
-    "shlex": {"quote", "split", "join"},
-    "zoneinfo": {"ZoneInfo", "ZoneInfoNotFoundError"},
-    "types": {"MappingProxyType", "SimpleNamespace", "NoneType", "GenericAlias", "UnionType", "EllipsisType"},
-    "posixpath": {
-        *("basename", "commonpath", "commonprefix", "dirname", "isabs", "join", "normcase", "normpath", "relpath"),
-        *("split", "splitdrive", "splitext", "sep", "altsep", "extsep", "curdir", "pardir", "pathsep"),
-    },
-}
-"""What programs may use of modules that also have files, processes or code."""
-_REFUSED: Mapping[str, Collection[str]] = {
-    "ast": {"main"},
-    "base64": {"main", "test"},
-    "calendar": {"main"},
-    "contextlib": {"chdir", "redirect_stdout", "redirect_stderr"},
-    "dataclasses": {"make_dataclass"},  # runs the names and defaults that it gets as code
-    "functools": {"singledispatch", "singledispatchmethod", "update_wrapper"},  # run annotations, copy any attribute
-    "string": {"Formatter"},  # reads attributes by their names
-    "typing": {"ForwardRef", "get_type_hints", "evaluate_forward_ref"},  # run texts as code
-    "uuid": {"getnode"},
-}
-"""What programs may not use of other modules."""
 _BY_NAME = {"getattr": slice(1, 2), "attrgetter": slice(None), "methodcaller": slice(1), "wraps": slice(1, None)}
 """Functions that read attributes by their names, and where they get these."""
 _PRIVATE_FIELD = re.compile(r"\{\w*(?:\.\w+|\[\w+\])*\.(?:_|$)")
 """What makes `str.format` read an attribute that is private."""
-_CLOCKS = frozenset({"now", "utcnow", "today", "uuid1", "uuid4", "fromtimestamp"})
-_CLOCK_OWNERS = frozenset({"datetime", "date", "uuid"})
 _WAITS = "uses `async for` or `async with`: programs wait for nothing"
 
 
@@ -114,7 +93,7 @@ def _names(module: ast.Module) -> Iterator[tuple[int, str]]:
     except SyntaxError:
         names = [(node.lineno, node.id) for node in ast.walk(module) if isinstance(node, ast.Name)]
     for line, name in names:
-        if name in _NAMES or _is_reserved(name):
+        if name in RULES.builtins or _is_reserved(name):
             yield line, f"uses {name}, which programs may not: they do no input or output"
 
 
@@ -127,7 +106,7 @@ def _loaded(code: CodeType) -> Iterator[tuple[int, str]]:
 
 
 def _is_reserved(name: str) -> bool:
-    return name.startswith("__") and name not in {*_OPEN_NAMES, "__annotations__", "__build_class__", "__debug__"}
+    return name.startswith("__") and name not in {*RULES.open_names, "__annotations__", "__build_class__", "__debug__"}
 
 
 def _used_in_place(node: ast.AST) -> Iterator[ast.AST]:
@@ -164,7 +143,7 @@ def _bound(module: ast.Module) -> Iterator[str]:
 
 def is_importable(module: str) -> bool:
     """Whether programs may import a module, by its whole name."""
-    return module in MODULES
+    return module in RULES.modules
 
 
 def _imports(node: ast.AST, beside: Collection[str]) -> Iterator[tuple[int, str]]:
@@ -209,10 +188,10 @@ def _is_kept(module: str, name: str) -> bool:
     """
     if is_importable(f"{module}.{name}"):
         return True
-    if not is_importable(module) or name.startswith("_") or name in _REFUSED.get(module, ()):
+    if not is_importable(module) or name.startswith("_") or name in RULES.refused.get(module, ()):
         return False
     held = import_module(module)
-    return name in _ALLOWED.get(module, {name}) and not isinstance(getattr(held, name, held), ModuleType)
+    return name in RULES.allowed.get(module, {name}) and not isinstance(getattr(held, name, held), ModuleType)
 
 
 def _reaches(node: ast.AST, imported: Mapping[str, str]) -> Iterator[tuple[int, str]]:
@@ -225,7 +204,7 @@ def _reaches(node: ast.AST, imported: Mapping[str, str]) -> Iterator[tuple[int, 
         case ast.Attribute(value=owner, attr=name):
             root, _, rest = ast.unparse(owner).partition(".")
             module = f"{imported[root]}.{rest}".rstrip(".") if root in imported else ""
-            is_package = any(known.startswith(f"{module}.") for known in MODULES) and not is_importable(module)
+            is_package = any(known.startswith(f"{module}.") for known in RULES.modules) and not is_importable(module)
             if module and (is_package or is_importable(module)) and not _is_kept(module, name):
                 yield node.lineno, f"uses {ast.unparse(node)}, which programs may not"
         case ast.Call(func=function) if (place := _BY_NAME.get(ast.unparse(function).rpartition(".")[2])) is not None:
@@ -248,22 +227,22 @@ def _is_plain_name(argument: ast.AST) -> bool:
 
 def _is_hidden(name: str, owner: str = "") -> bool:
     """Whether an attribute leads to Python's own, to a module, or into what is private."""
-    if name in _OPEN_NAMES:
+    if name in RULES.open_names:
         return False
     is_private = name.startswith("__") or (name.startswith("_") and owner not in {"self", "cls"})
-    return is_private or name in _REACHED or _INTERPRETER.fullmatch(name) is not None
+    return is_private or name in RULES.reached or _INTERPRETER.fullmatch(name) is not None
 
 
 def _not_importable(module: str) -> str:
-    allowed = ", ".join(sorted(MODULES))
+    allowed = ", ".join(sorted(RULES.modules))
     return f"imports {module or 'a module beside it'}, which programs may not; they may import {allowed}"
 
 
 def _reads_clock(call: ast.Call, function: ast.Attribute) -> bool:
     """Whether a call depends on where and when the program runs."""
     owner = ast.unparse(function.value).rpartition(".")[2]
-    has_zone = len(call.args) + len(call.keywords) > 1
-    return owner in _CLOCK_OWNERS and function.attr in _CLOCKS and not (function.attr == "fromtimestamp" and has_zone)
+    has_zone = function.attr == "fromtimestamp" and len(call.args) + len(call.keywords) > 1
+    return owner in RULES.clock_owners and function.attr in RULES.clocks and not has_zone
 
 
 # calls of its own functions -------------------------------------------------------------------------------------------

@@ -16,16 +16,13 @@ from mcp_sim.spec.sessions import TOOLS, RecordedCall, Session, single_server
 from mcp_sim.spec.sources import Sources, is_shipped, locate
 from mcp_sim.spec.tool_specs import is_spec, is_tool_list, spec_file
 from mcp_sim.spec.trust import Trust
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, as_object, frozen
 from mcp_sim.types.errors import DocumentError, UsageError
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.scenario import Scenario
 
 PROGRAM = "program.py"  # how the file is called in complaints
 _FOR_SCORE = 6  # from how many sessions on some are held back for the score alone
-_WORLD = ("description", "now", "open")
-"""What worlds of a trial have of a scenario's world, besides state and records."""
+_WORLD = ("description", "now", "open")  # what worlds of a trial have of a scenario's world, besides state and records
 
 
 @frozen

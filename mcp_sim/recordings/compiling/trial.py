@@ -11,10 +11,10 @@ from typing import Any, cast
 
 from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.compiling.evidence import answer_text, canonical_in_order, violated_schemas
-from mcp_sim.recordings.compiling.hooks import check_hooks
 from mcp_sim.recordings.compiling.lifecycles import check_lifecycles
 from mcp_sim.recordings.compiling.probes import INITIAL, Finding, Probe, differences, short
 from mcp_sim.recordings.compiling.samples import differing_forms
+from mcp_sim.recordings.compiling.single_calls import check_hooks
 from mcp_sim.recordings.compiling.subject import PROGRAM as FILE
 from mcp_sim.recordings.compiling.trial_arguments import KnownArguments
 from mcp_sim.recordings.measuring import score_sessions
@@ -256,17 +256,15 @@ def _session(row: Record, states: Sequence[Json]) -> Session:
 
 
 def _scores(report: Report) -> Record:
-    tools = {
-        tool: {"score": scores.score or 0.0, "behaviour": scores.behaviour or 0.0, "calls": scores.calls}
-        for (_, tool), scores in report.tools.items()
+    """Return the fields of an `Agreement`."""
+    tools = {tool: scores for (_, tool), scores in report.tools.items()}
+    return {
+        "score": report.score if report.calls else None,
+        "tools": {tool: scores.score or 0.0 for tool, scores in tools.items()},
+        "calls": {tool: scores.calls for tool, scores in tools.items()},
+        "behaviour": report.overall.behaviour if report.calls else None,
+        "behaviours": {tool: scores.behaviour or 0.0 for tool, scores in tools.items()},
     }
-    has_calls = bool(report.calls)
-    overall = (
-        {"score": report.score, "behaviour": report.overall.behaviour}
-        if has_calls
-        else {"score": None, "behaviour": None}
-    )
-    return {**overall, "tools": tools}
 
 
 def _crashed(calls: Iterable[CallScore], *, is_held: bool = False) -> Iterable[Finding]:

@@ -18,9 +18,7 @@ from mcp_sim.recordings.learning.skeletons import skeleton, skeletons
 from mcp_sim.recordings.learning.slots import Unexplained
 from mcp_sim.recordings.observed import TIME, is_wrapped
 from mcp_sim.spec.parts.content import ResultPart, template_of
-from mcp_sim.types import Json, Record
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import NOWHERE, canonical, is_key, leaves
+from mcp_sim.types import NOWHERE, Json, Record, canonical, frozen, is_key, leaves
 from mcp_sim.types.result_templates import SLOT
 
 Condition: TypeAlias = "tuple[str, Json]"

@@ -12,9 +12,7 @@ from typing import Any
 
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.foreign.files import file_name
-from mcp_sim.types import Json, Record
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_object
+from mcp_sim.types import Json, Record, as_object, frozen
 from mcp_sim.types.scenario import Scenario
 
 _LEARNT = ("mcp_sim", "name", "tools", "sim", "entities", "errors")

@@ -15,11 +15,8 @@ from mcp_sim.recordings.learning.json_forms import is_record, paired_rows
 from mcp_sim.recordings.learning.samples import Sample
 from mcp_sim.recordings.observed import is_time, key_of, normal
 from mcp_sim.spec.sessions import PLACEHOLDER, Session
-from mcp_sim.types import Json, Record
+from mcp_sim.types import NOWHERE, Json, Record, as_list, as_object, canonical, frozen, leaves
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import NOWHERE, canonical, leaves
 
 _TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
 _NUMBERED = re.compile(r"(.*?)(\d{1,9})", re.DOTALL)

@@ -11,11 +11,10 @@ from mcp_sim.plans.refusal import label, noun
 from mcp_sim.recordings.learning.samples import Sample, parsed_text
 from mcp_sim.recordings.learning.slots import literal
 from mcp_sim.spec.sessions import PLACEHOLDER
-from mcp_sim.types import Json, Record, ToolResult
+from mcp_sim.types import Json, Record, ToolResult, canonical
 from mcp_sim.types.error_templates import slots_in
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import canonical
 from mcp_sim.types.tools import data_in
 
 _CAUSES = (
@@ -26,8 +25,7 @@ _CAUSES = (
 )
 _MISSING = re.compile(r"'([^']+)' is a required property")
 _SHORTEST = 2  # a single letter is in too many texts to be the value of an argument there
-_GENERIC = frozenset({"value", "label", "argument", "problem"})
-"""Slots that say what is wrong with a call of any tool."""
+_GENERIC = frozenset({"value", "label", "argument", "problem"})  # slots that say what is wrong with a call of any tool
 
 
 def induce_failures(samples: Sequence[Sample], tools: Mapping[str, Record]) -> dict[str, Record]:

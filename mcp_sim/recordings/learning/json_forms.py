@@ -10,9 +10,7 @@ from mcp_sim.recordings.learning.merging import merged
 from mcp_sim.recordings.learning.skeletons import skeletons
 from mcp_sim.recordings.learning.slots import Shown, choose, constant, is_same, paths_of_scope, whole_slot
 from mcp_sim.recordings.observed import is_time
-from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import NOWHERE
+from mcp_sim.types import NOWHERE, Json, Record, as_list, as_object
 from mcp_sim.types.result_templates import ROWS, SLOT
 
 _SHORTEST = 2  # the number of words from which on a text is a sentence

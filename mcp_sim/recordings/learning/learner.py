@@ -16,9 +16,7 @@ from mcp_sim.recordings.learning.selection import TOLERANCE, Judgement, judged, 
 from mcp_sim.recordings.ranking import Rank, Ranking, is_clearly_less, reason, validity_report
 from mcp_sim.recordings.score import Report, Scores
 from mcp_sim.spec.sessions import Session
-from mcp_sim.types import Json, Record
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, as_object
+from mcp_sim.types import Json, Record, as_list, as_object, frozen
 
 _GOOD = 0.5
 """From this score on, inferred answers are replaced only where held-back calls confirm the learnt ones. What inference

@@ -19,9 +19,7 @@ from mcp_sim.recordings.learning.samples import Sample, collect
 from mcp_sim.recordings.learning.slots import Unexplained
 from mcp_sim.recordings.observed import key_of
 from mcp_sim.spec.sessions import Session
-from mcp_sim.types import Json, Record
-from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import leaves
+from mcp_sim.types import Json, Record, as_list, as_object, leaves
 from mcp_sim.types.result_templates import ROWS, SLOT, replaced_path
 
 Piece: TypeAlias = "tuple[str, str]"  # a tool, and one of OF_A_TOOL; or '' and one of WHOLE
@@ -46,7 +44,6 @@ class Lesson:
     """Drafts with templates, with and without entities."""
 
     async def draft(self, left_out: Container[Piece] = ()) -> Draft:
-        """Return the draft without some pieces."""
         has_entities = ("", ENTITIES) not in left_out
         if has_entities not in self._drafts:
             self._drafts[has_entities] = await self._with_templates(self.entities if has_entities else {})
@@ -69,7 +66,6 @@ class Lesson:
 
 
 async def taught(plain: Draft, sessions: Sequence[Session]) -> Lesson:
-    """Return what sessions teach."""
     replayed = await collect(plain, sessions)
     entities = induce_entities(replayed.samples, sessions, replayed.domains)
     return Lesson(plain, sessions, entities, page_sizes(replayed.samples))
@@ -188,8 +184,7 @@ def _number_of_rows(call: Sample) -> int | None:
 
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")
-_MOSTLY = 0.35
-"""The share of data from which on an item of a list shows a record rather than a part of the answer."""
+_MOSTLY = 0.35  # the share of data from which on an item of a list shows a record rather than a part of the answer
 
 
 def without_data(template: Json, data: Container[str], name: str = "") -> Json:

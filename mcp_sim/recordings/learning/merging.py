@@ -17,12 +17,10 @@ from mcp_sim.plans.rendering.templates import Scope, fill_text
 from mcp_sim.recordings.learning.skeletons import Skeleton, Tokens
 from mcp_sim.recordings.learning.slots import Unexplained, paths_of_scope
 from mcp_sim.recordings.observed import TIME
-from mcp_sim.types import Json
-from mcp_sim.types.json_values import NOWHERE
+from mcp_sim.types import NOWHERE, Json
 from mcp_sim.types.result_templates import SLOT
 
-_MOST_TEXTS = 40
-"""Each text is aligned with all lines of the others: more would take long, and show few new forms."""
+_MOST_TEXTS = 40  # each text is aligned with all lines of the others: more would take long, and show few new forms
 _ALIKE = 0.5
 """How alike lines must be to be the same line of two texts. Lower, and unrelated lines become one form with a slot;
 higher, and a line whose values are long is taken for two forms."""

@@ -9,18 +9,17 @@ from datetime import datetime
 
 from mcp_sim.plans.infer.keys import noun_of_key
 from mcp_sim.plans.rendering.templates import Scope
-from mcp_sim.recordings.align import Alignment, ids_in, is_id
-from mcp_sim.recordings.known import KnownValues
+from mcp_sim.recordings.align import ids_in, is_id
+from mcp_sim.recordings.known import ReplayIds
 from mcp_sim.recordings.learning.drafts import Draft, load_draft
 from mcp_sim.recordings.observed import LONGEST_READ, TIME, Observed, key_of, normal, observe
 from mcp_sim.recordings.responders import answer_of
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
-from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types import Json, Record, Tool, frozen
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.error_templates import DEFAULT, Template, VendorErrors
 from mcp_sim.types.errors import BadArguments, Crash
-from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
 from mcp_sim.types.json_values import canonical, decode_strict, leaves
@@ -116,13 +115,13 @@ class _Replay:
 
     def __init__(self, session: Session, scenario: Scenario, plain: World, dumping: World) -> None:
         self._session, self._scenario, self._plain, self._dumping = session, scenario, plain, dumping
-        self._alignment, self._known, self._shown_ids = Alignment(), KnownValues(session.state), set[str]()
+        self._replayed = ReplayIds(session.state)
         self._ids = {tool.name: tool.id for tool in scenario.domain.tools.values()}
 
     async def sample(self, call: RecordedCall) -> Sample:
-        arguments = self._alignment.translate(call.arguments)
+        arguments = self._replayed.arguments(call)
         recorded = observe(call.answer)
-        self._known.learn(call.arguments, "argument", call.seq)
+        self._replayed.known.learn(call.arguments, "argument", call.seq)
         name = self._ids.get(call.tool, call.tool)
         answered, dumped = [await _asked(world, name, arguments, has_effect=not recorded.failed)
                             for world in (self._plain, self._dumping)]  # fmt: skip
@@ -134,9 +133,7 @@ class _Replay:
         issued = new if chosen.verb == "create" else ""
         if not recorded.is_error and answered is not None:
             self._align(recorded, observe(answered), issued, shown)
-        if not recorded.is_error:
-            self._shown_ids |= {name for name in ids_in(recorded.value) if name not in self._known}
-        self._known.learn(recorded.value, "result", call.seq)
+        self._replayed.learn(recorded, call.seq)
         scope = replace(_scope_of(shown, arguments, self._fields_of(chosen)), now=call.at or _START)
         value, is_blocks = _value_of(call.answer, recorded, len(scope.rows))
         return Sample(
@@ -146,12 +143,12 @@ class _Replay:
             arguments,
             recorded,
             call.answer,
-            self._alignment.translate(value),
+            self._replayed.alignment.translate(value),
             is_blocks,
             scope,
             shown is not None,
             chosen,
-            _refusal_of(dumped),
+            str(_data_of(dumped, is_error=True).get("kind", "")),
             [] if tool is None else [*properties(expanded(tool.input_schema))],
             issued,
             new if later else "",
@@ -161,9 +158,6 @@ class _Replay:
         """Return the fields of the records that a tool works on."""
         entity = self._scenario.domain.entities.get(plan.entity or "")
         return () if entity is None else [*entity.fields]
-
-    def _is_new(self, name: str) -> bool:
-        return name not in self._known and name not in self._shown_ids
 
     def _issued(self, call: RecordedCall, recorded: Observed, entity: str | None) -> tuple[str, bool]:
         """Return the id of the record that a call has created, and whether later calls name it.
@@ -185,19 +179,17 @@ class _Replay:
 
     def _was_never_shown(self, name: str) -> bool:
         """Whether an id is new, or has only been asked for in vain."""
-        is_asked = name in self._known and self._known.seen(name).source == "argument"
-        return name not in self._shown_ids and (is_asked or name not in self._known)
+        known = self._replayed.known
+        return name not in self._replayed.shown and (name not in known or known.seen(name).source == "argument")
 
     def _align(self, recorded: Observed, served: Observed, issued: str, shown: Record | None) -> None:
-        def is_known(name: str) -> bool:
-            return not self._is_new(name)
-
+        alignment, is_known = self._replayed.alignment, self._replayed.is_known
         key = as_object((shown or {}).get("facts")).get("key")
-        if issued and issued not in self._alignment and key is not None and not is_known(str(key)):
+        if issued and issued not in alignment and key is not None and not is_known(str(key)):
             real, other = (replace(recorded, value={"id": value}) for value in (issued, key))
-            self._alignment.add(real, other, is_known)
+            alignment.add(real, other, is_known)
         if not served.is_error:
-            self._alignment.add(recorded, served, is_known)
+            alignment.add(recorded, served, is_known)
 
 
 def _named_words(value: Json, later: Iterable[tuple[str, str]]) -> set[str]:
@@ -225,11 +217,6 @@ def _dump_of(answer: Answer | None) -> Record | None:
     """Return what a template could show; None if the call failed."""
     shown = _data_of(answer, is_error=False)
     return shown if "facts" in shown else None
-
-
-def _refusal_of(answer: Answer | None) -> str:
-    """Return the kind of failure with which a call was refused."""
-    return str(_data_of(answer, is_error=True).get("kind", ""))
 
 
 def _data_of(answer: Answer | None, *, is_error: bool) -> Record:

@@ -13,8 +13,7 @@ from mcp_sim.recordings.score import CallScore, Report, Scores
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types.frozen import frozen
 
-MOST_FOLDS = 4
-"""Each fold learns from the other sessions: more folds take longer, and learn from hardly more sessions."""
+MOST_FOLDS = 4  # each fold learns from the other sessions: more folds take longer, and learn from hardly more sessions
 TOLERANCE = 1e-6  # for sums of the same numbers in another order
 _LOSS = 0.05
 """How much worse the calls of a tool must be answered to leave something out: with few of them, less is chance."""
@@ -51,7 +50,6 @@ async def score_fold(draft: Draft, fold: Fold) -> list[CallScore]:
 
 
 async def score(draft: Draft, sessions: Sequence[Session]) -> list[CallScore]:
-    """Return the scores of the calls of sessions in a draft."""
     with written(draft) as file:
         async with Simulations(file) as responders:
             return await score_sessions(responders, sessions)
@@ -192,5 +190,4 @@ def _losing(judgement: Judgement, loss: float) -> list[str]:
 
 
 def scores_by_tool(report: Report) -> Mapping[str, float | None]:
-    """Return the score of each tool."""
     return {tool: scores.score for (_, tool), scores in report.tools.items()}

@@ -12,9 +12,7 @@ from mcp_sim.plans.rendering.templates import Scope, time_spelling
 from mcp_sim.recordings.learning.slots import TODAY, day_of, paths_of_scope
 from mcp_sim.recordings.observed import TIME
 from mcp_sim.spec.sessions import PLACEHOLDER
-from mcp_sim.types import Json
-from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_values import NOWHERE
+from mcp_sim.types import NOWHERE, Json, frozen
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.result_templates import SLOT, SPELLINGS
 from mcp_sim.types.time_formats import parse_time

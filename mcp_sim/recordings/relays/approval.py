@@ -16,9 +16,8 @@ from threading import Lock
 from typing import Protocol
 
 from mcp_sim.recordings.relays.backlog import warn
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, as_list, as_object
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.readable import readable
 
 LONGEST = 4 * 1024 * 1024  # bytes of a message that can be judged; a longer one is refused
