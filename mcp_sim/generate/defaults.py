@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from typing import TypeAlias
 
 from mcp_sim.generate.coherence import adjustments
 from mcp_sim.generate.conformance import record_conformers
+from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import constants, main_type
 from mcp_sim.types.json_values import NOWHERE
-from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.lexicon.terms import ordered, terms
 
 Settle: TypeAlias = Callable[[Record, Container[str]], None]
 """Recomputes the dependent amounts of a record, except those that the call gave."""
 
 _HOLDING, _COUNTED, _PAID = (terms(f"fields.{kind}") for kind in ("holding", "counted", "paid"))
+_STATES, _INITIAL = terms("fields.state"), ordered("states.initial")
+
+
+def initial_states(states: Sequence[Json]) -> list[Json]:
+    """Return the states with a word for a beginning, such as `new` or `pending_approval`, the most usual first."""
+    names = [(f"{snake(str(state))}_", state) for state in states]
+    return [state for word in _INITIAL for name, state in names if name.startswith(f"{word}_")]
+
+
+def is_ended(state: Json) -> bool:
+    """Whether a state is one that records end in: `delivered`, `closed_won`."""
+    return bool({snake(str(state)), *words(str(state))[:1]} & word_set("states", "ended"))
+
+
+def first_state(states: Sequence[Json]) -> Json:
+    """Return the state that records begin with: one with a usual word, else the first that is no end."""
+    usual = initial_states(states)
+    return usual[0] if usual else next((state for state in states if not is_ended(state)), states[0])
 
 
 def first_value(name: str, schema: Record) -> Json:
     """Return the value that a required field begins with, by its name and type; NOWHERE if any value is possible."""
     kind, choices, last = main_type(schema), constants(schema), name.rsplit("_", 1)[-1]
-    if choices and (len(choices) == 1 or last in {"status", "state", "stage"}):
-        return choices[0]
+    if choices and (len(choices) == 1 or last in _STATES):
+        return first_state(choices)
     if kind == "boolean":
         return name.removeprefix("is_") in _HOLDING
     if kind == "array" and not schema.get("minItems"):

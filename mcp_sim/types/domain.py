@@ -28,6 +28,8 @@ class Field:
     """Whether it is a key beside the record and not in it, shown only if a tool's result asks for it."""
     link_is_guessed: bool = field(default=False, compare=False)
     """Whether only names say that it refers to that entity: neither a declaration nor given records do."""
+    default_is_guessed: bool = field(default=False, compare=False)
+    """Whether nothing says that new records begin with the default of its schema."""
 
     @property
     def is_single_link(self) -> bool:

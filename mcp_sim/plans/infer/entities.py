@@ -33,7 +33,6 @@ from mcp_sim.types.result_schemas import text_place
 from mcp_sim.types.scenario import Example
 
 _ONE = frozenset({"get", "update", "delete"})
-_STATES = terms("fields.state")
 
 
 @frozen
@@ -61,10 +60,8 @@ class EntityBuilder:
         is_whole = self._is_whole(declared)
         known = declared.fields if is_whole else self._fields(name, mine, keys)
         rows = () if declared.singleton else self.given.records.get(name, ())
-        state = next((field for field in known if snake(field) in _STATES), None)
         fields = {
-            field.name: with_initial_value(field, rows, is_state=field.name == state, is_key=field.name == key)
-            for field in known.values()
+            field.name: with_initial_value(field, rows, mine, is_key=field.name == key) for field in known.values()
         }
         is_open = declared.open or name in self.opened
         if is_whole:

@@ -54,7 +54,8 @@ _SAMPLE_SIZE = 200
 class Nouns:
     """Nouns that tools mention: `names` of entities, their arguments, and those arguments that are integers.
 
-    `lookups` are the arguments by which tools get or delete one record, by its noun: `symbol` of a stock. `asked` are
+    `lookups` are the arguments by which tools get or delete one record, by its noun: `symbol` of a stock, `together`
+    those that only several of them name it by: a grade by `student_id` and `assignment_id`. `asked` are
     the arguments that tools which read records of a noun require, `entered` those that tools which add to them require,
     `replaced` those of the tools among these that set values.
     `shapes` are the properties of the objects in results, `members` the nouns of what tools list of another one, add to
@@ -65,6 +66,7 @@ class Nouns:
     arguments: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     lookups: Mapping[str, str] = field(default_factory=dict[str, str])
+    together: Mapping[str, frozenset[str]] = field(default_factory=dict[str, "frozenset[str]"])
     asked: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "list[str]"])
     shapes: frozenset[frozenset[str]] = frozenset()
     entered: Mapping[str, frozenset[str]] = field(default_factory=dict[str, "frozenset[str]"])
@@ -132,8 +134,9 @@ def collect_nouns(
     described = _described(parsed_names, tools, {"_".join(part) for part in parts})
     members = dict(pair for parsed in parsed_names.values() for pair in _members(parsed))
     lookups, asked, entered = dict(_lookups(schemas)), _asked(schemas), _entered(schemas)
+    together = {noun: frozenset(names) for noun, names in _needed(schemas) if len(names) > 1}
     replaced = _entered((parsed, schema) for parsed, schema in schemas if _replaces(parsed))
-    return Nouns(known, arguments, numbers, lookups, asked, shapes, entered, replaced, members, described)
+    return Nouns(known, arguments, numbers, lookups, together, asked, shapes, entered, replaced, members, described)
 
 
 def _replaces(parsed: ParsedName) -> bool:
@@ -207,14 +210,29 @@ def _lookups(tools: Iterable[tuple[ParsedName, Record]]) -> Iterator[tuple[str, 
     and `student`.
     """
     for parsed, schema in tools:
-        nouns = dict.fromkeys(("_".join(parsed.noun), *parsed.noun[-1:]))
         argument, _ = key_argument(parsed.verb, "_".join(parsed.noun), "id", schema)
-        is_one = parsed.verb == "delete" or (may_read(parsed) and parsed.verb not in {"list", "search"})
-        is_one = is_one and not parsed.plural and parsed.after[:1] != ("by",)
-        needed = [snake(name) for name in properties(schema) if name in required(schema)]
-        needed = [name for name in needed if name not in _NOT_PARENTS][-1:] if parsed.verb != "delete" else []
-        named = [snake(argument)] if argument is not None and last_word(argument) != "id" else needed
-        yield from ((noun, name) for noun in nouns for name in named if is_one)
+        is_named = argument is not None and last_word(argument) != "id"
+        needed = [snake(argument or "")] if is_named else _needed_names(parsed, schema)[-1:]
+        yield from ((noun, name) for noun in _nouns_of_one(parsed) for name in needed)
+
+
+def _needed(tools: Iterable[tuple[ParsedName, Record]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the nouns of tools that get one record, with all arguments that these require."""
+    for parsed, schema in tools:
+        yield from ((noun, _needed_names(parsed, schema)) for noun in _nouns_of_one(parsed))
+
+
+def _nouns_of_one(parsed: ParsedName) -> Iterable[str]:
+    """Return the nouns of a tool that gets or deletes one record, none for other tools."""
+    is_one = parsed.verb == "delete" or (may_read(parsed) and parsed.verb not in {"list", "search"})
+    is_one = is_one and not parsed.plural and parsed.after[:1] != ("by",)
+    return dict.fromkeys(("_".join(parsed.noun), *parsed.noun[-1:])) if is_one else ()
+
+
+def _needed_names(parsed: ParsedName, schema: Record) -> list[str]:
+    """Return the arguments that a read requires, without those that search or page."""
+    needed = [snake(name) for name in properties(schema) if name in required(schema)]
+    return [name for name in needed if name not in _NOT_PARENTS] if parsed.verb != "delete" else []
 
 
 @frozen
@@ -273,7 +291,10 @@ def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Reco
     repeated = (
         name for name in fields if all(str(row.get(name)) == at for row, at in zip(records, own_keys, strict=True))
     )
-    key = next(repeated, None) if own_keys else find_key(entity, fields, records, nouns.lookups.get(entity))
+    together = nouns.together.get(entity, frozenset())
+    is_composite = together <= {*map(snake, fields)}
+    alone = {name: field for name, field in fields.items() if not (is_composite and snake(name) in together)}
+    key = next(repeated, None) if own_keys else find_key(entity, alone, records, nouns.lookups.get(entity))
     taken = next((name for name in _id_names(entity) if name in nouns.arguments and not own_keys), None)
     is_name = taken is not None and key is not None and snake(key) in {"name", "title"}
     if key is not None and _identifies(key, records) and not is_name:

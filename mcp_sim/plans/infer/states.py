@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from mcp_sim.generate.defaults import first_state, first_value, initial_states, is_ended
+from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.filters import narrowing_choices
 from mcp_sim.plans.infer.verbs import (
@@ -32,7 +34,7 @@ from mcp_sim.types.json_schema.shapes import (
     properties,
 )
 from mcp_sim.types.json_values import is_key
-from mcp_sim.types.lexicon.english import participle, snake, words
+from mcp_sim.types.lexicon.english import is_participle, last_word, participle, snake, words
 from mcp_sim.types.lexicon.terms import groups, ordered, table, terms
 from mcp_sim.types.plans import How, Plan
 from mcp_sim.types.result_schemas import choices_of
@@ -47,7 +49,10 @@ _DEADLINES, _BEGINNINGS, _CHANGES = terms("fields.deadline"), terms("fields.begi
 _AMOUNTS = terms("arguments.amount", "fields.balance", "fields.price", "fields.total")
 _REVERSING = {**_OPPOSITES, **table("verbs.reversals")}
 _OPPOSITE_STATES, _POSITIVE = table("states.opposites"), frozenset({"on", "enabled", "open", "active", "running"})
-_KNOWN_STATES = {*_OPPOSITE_STATES, *_INITIAL, *FINAL, *TRANSITIONS.values()}.union(*_STATES_AFTER.values())
+KNOWN_STATES = {*_OPPOSITE_STATES, *_INITIAL, *FINAL, *TRANSITIONS.values(), *word_set("states", "ended")}.union(
+    *_STATES_AFTER.values()
+)
+_RESERVING = terms("verbs.reserving")
 _SAID_STATE = re.compile(r"\bas (?:being )?(\w+)")
 _SAMPLE_SIZE = 200  # a few states repeat; more rows show no others and cost time at start
 MAX_ROWS = 2_000  # bounds the start of worlds with many given records
@@ -99,36 +104,70 @@ def find_creation_time(feature_list: Sequence[ToolFeatures], fields: Collection[
     return {name: Field(name, {"type": "string", "format": "date-time"}, required=True)}
 
 
-def with_initial_value(field: Field, rows: Sequence[Record], *, is_state: bool, is_key: bool) -> Field:
-    """Return a field with the default that given records suggest: the first state, 0 renewals, no grade."""
+def with_initial_value(field: Field, rows: Sequence[Record], mine: Sequence[ToolFeatures], *, is_key: bool) -> Field:
+    """Return a field with the default that given records and tools suggest: the first state, 0 renewals, no grade.
+
+    It is guessed if no word of a beginning says so, or if it is that of most records only.
+    """
     if "default" in field.schema:
         return field
-    values = _initial_states(field, rows) if is_state else []
+    values, is_guessed = _initial_states(field, rows, mine) if last_word(field.name) in _STATES else ([], False)
     if not values and field.required and not is_key:
         held = [row[field.name] for row in islice(rows, _SAMPLE_SIZE) if field.name in row]
-        values = _usual_values(held, is_link=field.link is not None)
+        is_flag = bool(held) and all(isinstance(value, bool) for value in held)
+        values, is_guessed = _initial_flag(field, held, mine) if is_flag else (_usual_values(field, held), False)
     if not values:
         return field
     schema = {**field.schema, "default": values[0]}
     if values[0] is None:
         schema["type"] = [kind for kind in (main_type(field.schema), "null") if kind]
-    return replace(field, schema=schema)
+    return replace(field, schema=schema, default_is_guessed=is_guessed)
 
 
-def _initial_states(field: Field, rows: Sequence[Record]) -> list[Json]:
-    """Return the states of new records among the choices or the given records."""
-    held = dict.fromkeys(str(row[field.name]) for row in rows if isinstance(row.get(field.name), str))
-    by_name = {snake(str(value)): value for value in (*held, *choices_of(field.schema))}
-    is_text = main_type(field.schema) in {"string", ""}
-    return [by_name[name] for name in _INITIAL if name in by_name] if is_text else []
+def _initial_states(field: Field, rows: Sequence[Record], mine: Sequence[ToolFeatures]) -> tuple[list[Json], bool]:
+    """Return the states of new records among the choices or the given records, and whether they are guessed.
+
+    The only create may lead to one, or a description may name one. No record begins in an end state, nor in one that an
+    update leads to.
+    """
+    if main_type(field.schema) not in {"string", ""}:
+        return [], False
+    held = [*dict.fromkeys(str(row[field.name]) for row in rows if isinstance(row.get(field.name), str))]
+    choices, creates = choices_of(field.schema), [features for features in mine if features.verb == "create"]
+    states = [*{snake(str(value)): value for value in (*held, *choices)}.values()]
+    about = f"_{snake(' '.join(features.tool.description for features in creates))}_"
+    led = _states_led_to(creates, states) if len(creates) == 1 else []
+    named = initial_states([value for value in states if f"_{snake(str(value))}_" in about])
+    usual = led or named or initial_states(states)
+    if not creates:
+        return usual if snake(field.name) in _STATES else [], False
+    led = _states_led_to((features for features in mine if features.verb == "update"), states)
+    if usual or not field.required or not (choices or led or KNOWN_STATES & {*map(snake, held)}):
+        return usual, False
+    first = first_state([value for value in states if value not in led] or states)
+    is_over = not choices and is_ended(first)
+    return [_spell_like(held, _PREVIOUS.get(snake(str(first)), _INITIAL[0])) if is_over else first], True
 
 
-def _usual_values(held: Sequence[Json], *, is_link: bool) -> list[Json]:
-    """Return the possible initial values: null, the most frequent flag, an empty value or 0, what all have."""
-    if is_link or not held or None in held:
+def _states_led_to(feature_list: Iterable[ToolFeatures], states: Sequence[Json]) -> list[Json]:
+    """Return the states that the verbs of tools lead to."""
+    found = (nearest_choice(features.parsed.act, states) for features in feature_list)
+    return [state for state in found if state is not None]
+
+
+def _initial_flag(field: Field, held: Sequence[Json], mine: Sequence[ToolFeatures]) -> tuple[list[Json], bool]:
+    """Return the flag of new records, and whether it is guessed: no act is done yet, else as most records have it."""
+    usual, name = Counter(held).most_common(1)[0][0], snake(field.name).removeprefix("is_")
+    begins = first_value(name, field.schema)
+    is_led = any(name in (flag_after(features.parsed.word, {name}) or ()) for features in mine)
+    is_done = begins is False and (is_led or name in KNOWN_STATES or is_participle(name))
+    return [begins if is_done else usual], usual != begins and not is_led
+
+
+def _usual_values(field: Field, held: Sequence[Json]) -> list[Json]:
+    """Return the possible initial values: null, an empty value or 0, what all have."""
+    if field.link is not None or not held or None in held:
         return [None] if None in held else []
-    if all(isinstance(value, bool) for value in held):
-        return [value for value, _ in Counter(held).most_common(1)]
     is_constant = len(held) > 1 and len({*map(str, held)}) == 1
     return [*(value for value in held if value in (0, "", [], {})), *(held[:1] if is_constant else ())]
 
@@ -177,7 +216,7 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     if state is None and features.parsed.verb == "unknown":  # `scratch_run`: "Cancel a run"
         held = (row.get(name) for row in islice(rows, _SAMPLE_SIZE))
         known = dict.fromkeys(filter(is_key, (*choices_of(field.schema), *held)))
-        state = _nearest_choice(features.parsed.described_verb, [*known])
+        state = nearest_choice(features.parsed.described_verb, [*known])
     return {} if state is None else {name: state}
 
 
@@ -191,7 +230,7 @@ def _switched(word: str, features: ToolFeatures, entity: Entity, rows: Sequence[
         return {} if flag is None else {path: flag[1]}
     values = [as_object(row.get(name)).get(inner) if inner else row.get(name) for row in rows]
     held = str(next(iter(values), ""))
-    if snake(held) not in _KNOWN_STATES:
+    if snake(held) not in KNOWN_STATES:
         return {}
     status, switched = features.parsed.status or reversible_state(word), [{path: value} for value in values]
     other = next((state for state in _STATES_AFTER.get(word, ()) if _OPPOSITE_STATES.get(held) == state), None)
@@ -235,7 +274,7 @@ def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
             held = (row[name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(name), str))
             states = [str(state) for state in dict.fromkeys((*choices_of(field.schema), *held))]
             unfinished = [state for state in states if snake(state) not in FINAL]
-            waiting = _initial_states(field, rows)[:1] if word == "pending" else unfinished if is_open else []
+            waiting = initial_states(states)[:1] if word == "pending" else unfinished if is_open else []
             exact, near = ([state for state in states if snake(state) in names] for names in ({word}, alike))
             listed = exact or waiting or near[:1]
             return {name: listed[0] if len(listed) == 1 else listed} if listed else {}
@@ -273,7 +312,7 @@ def _find_state(word: str, status: str | None, said: str, field: Field, rows: Se
     states = [str(choice) for choice in dict.fromkeys((*choices_of(field.schema), *held))]
     known = next((target for wanted in (said, status) for target in states if snake(target) == wanted), None)
     is_named = bool(said) and said == status and (known is not None or not constants(field.schema))
-    state = known if is_named else _nearest_choice(word, states) or known
+    state = known if is_named else nearest_choice(word, states) or known
     is_new = state is None and said != status and said.endswith("ed")  # `check_in`: "Mark the guest as arrived"
     state = state or (None if is_named or is_new else _state_before(word, states))
     named = said if is_new else status
@@ -285,15 +324,15 @@ def _state_before(word: str, states: Sequence[str]) -> str | None:
 
     None if no record is in the undone state: where nothing is `lent`, a return leads to no earlier state.
     """
-    if not any(_nearest_choice(verb, states) for verb in undone_verbs(word)):
+    if not any(nearest_choice(verb, states) for verb in undone_verbs(word)):
         return None
-    left = [state for state in states if _nearest_choice(word, [state]) is None and snake(state) not in FINAL]
-    others = (*undone_verbs(word), "reserve")  # no check-in leads back to `booked`
-    left = [state for state in left if not any(_nearest_choice(verb, [state]) for verb in others)]
+    left = [state for state in states if nearest_choice(word, [state]) is None and snake(state) not in FINAL]
+    others = (*undone_verbs(word), *_RESERVING)  # no check-in leads back to `booked`
+    left = [state for state in left if not any(nearest_choice(verb, [state]) for verb in others)]
     return left[0] if len(left) == 1 and undone_verbs(word)[:1] and word in _REVERSING else None
 
 
-def _nearest_choice(word: str, choices: Sequence[Json]) -> Json:
+def nearest_choice(word: str, choices: Sequence[Json]) -> Json:
     """Return the choice that a verb leads to: `close` to `Closed`, `start` to `running`, or None."""
     by_name = {_spelled(str(value)): value for value in reversed(choices)}
     names = (

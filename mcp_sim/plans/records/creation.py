@@ -33,6 +33,7 @@ from mcp_sim.plans.refusal import conflict
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.argument_descriptions import mode_reader
 from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.doubts import ANY_FIELD
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (
@@ -50,12 +51,13 @@ from mcp_sim.types.json_schema.shapes import (
 )
 from mcp_sim.types.json_values import NOWHERE, as_key, in_list, is_key, nest_paths
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.english import last_word, singular, snake
-from mcp_sim.types.lexicon.terms import ordered
+from mcp_sim.types.lexicon.english import last_word, singular, snake, words
+from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
 
-_REST = ordered("fields.rest")
+_REST, _RECORDING = ordered("fields.rest"), terms("verbs.recording")
+_ONE = frozenset({"get", "update", "delete"})
 MOST_LINK_CANDIDATES = 32  # the most records that a link is chosen from, if no argument gives it
 
 Imply: TypeAlias = Callable[[Turn, Invent, Record], Record]
@@ -82,12 +84,15 @@ class Creation:
         self.complete_lines = line_completer(entity, domain, self.sets)
         self.move_stock, self.total = stock_mover(tool, entity, domain), priced_total(entity, domain)
         self.known_key, self.update = _key_finder(plan, entity), RecordUpdate(tool, plan, domain)
+        self.together = _named_together(plan, domain)
+        self.replaces = not _RECORDING.isdisjoint(words(tool.name)[:1])
         self.assigns_key = _is_key_assigned(tool, plan, entity)
         self.mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
         self.imply, self.complete = implied_links(entity, domain), linked_records(entity, domain)
-        self.make, self.divide = record_maker(plan, entity, domain), child_records(entity, domain)
+        left_out = optional_fields(plan, entity, domain)
+        self.make, self.divide = record_maker(plan, entity, domain, left_out), child_records(entity, domain)
         is_marked = entity.name in domain.unspecified or entity.name in domain.given
-        generated = generated_fields(entity) - optional_fields(plan, entity, domain).keys()
+        generated = generated_fields(entity) - left_out.keys()
         self.guesses = generated if is_marked else frozenset[str]()
         shown = [rule for rule in self.sets if is_marked and rule.field in entity.fields]
         self.shown = [(rule, entity.fields[rule.field].schema) for rule in shown]
@@ -111,10 +116,21 @@ class Creation:
             if not self.assigns_key:
                 return conflict(self.tool, self.entity.name, taken, "already exists")
             taken = None
+        alike = None if taken is not None else self._alike(turn.view, values)
+        if alike is not None and self.replaces:
+            return _doubted(self.update(turn, alike), ANY_FIELD)
         key = taken if source is None or taken is not None else key_of_copy(self.entity, source, turn.view)
         key = key if key is not None else next_key(self.entity, self.keys, turn.view, turn.draws)
         effect = self._created(turn, invent, key, values, shaped)
-        return replace(effect, doubts=effect.doubts | lost_fields(turn, self.sets, assigned))
+        doubts = lost_fields(turn, self.sets, assigned) | ({ANY_FIELD} if alike is not None else set[str]())
+        return replace(effect, doubts=effect.doubts | doubts)
+
+    def _alike(self, view: View, values: Record) -> Key | None:
+        """Return the record that tools name by the values of several fields together, which the call gives."""
+        if not self.together or any(values.get(name) is None for name in self.together):
+            return None
+        alike = view.find(self.entity.name, self.together[0], values[self.together[0]])
+        return next((key for key, row in alike if all(row.get(at) == values[at] for at in self.together)), None)
 
     def _values(self, turn: Turn, source: Key | None) -> Record:
         """Return the values that a call gives, with those of the record that it copies."""
@@ -146,6 +162,19 @@ class Creation:
         doubts = (self.guesses & (record.keys() - determined)).union(completed)
         changes = (put, *moved, *linked, *chain.from_iterable(children.values()))
         return Effect(key, record, changes, doubts)
+
+
+def _named_together(plan: Plan, domain: Domain) -> tuple[str, ...]:
+    """Return the fields that a create sets and that another tool names one record by: the student and the course."""
+    set_here = {*plan.sets.values()} if plan.if_exists == "refuse" else set[str]()
+    others = (other for other in domain.plans.values() if other.entity == plan.entity and other.key is None)
+    named = (tuple(rule.field for rule in other.filters.values()) for other in others if other.verb in _ONE)
+    return next((fields for fields in named if len(fields) > 1 and set_here.issuperset(fields)), ())
+
+
+def _doubted(effect: Effect | Observation, *fields: str) -> Effect | Observation:
+    """Return an effect that leaves these fields in doubt."""
+    return effect if isinstance(effect, Observation) else replace(effect, doubts=effect.doubts.union(fields))
 
 
 def _is_completed(given: Json, shaped: Json, stored: Json, schema: Record) -> bool:
@@ -216,10 +245,12 @@ def _key_finder(plan: Plan, entity: Entity) -> Callable[[View, Record], Key | No
 
 
 def record_maker(
-    plan: Plan, entity: Entity, domain: Domain
+    plan: Plan, entity: Entity, domain: Domain, left_out: Mapping[str, Json]
 ) -> Callable[[Turn, Invent, Record, Mapping[str, Json]], Record]:
-    """Return a function that completes a new record, in the order of the entity's fields."""
-    left_out = optional_fields(plan, entity, domain)
+    """Return a function that completes a new record, in the order of the entity's fields.
+
+    `left_out` are the values of fields whose optional arguments are missing.
+    """
     rules = [
         rule for rule in _defaults(entity) if rule.field.name not in plan.fixed and rule.field.name not in left_out
     ]
@@ -258,6 +289,8 @@ def optional_fields(plan: Plan, entity: Entity, domain: Domain) -> dict[str, Jso
     needed = {name for schema in shown_schemas(domain, entity) for name in required(schema)
               if not takes_null(property_of(schema, name))}  # fmt: skip
     free = [rule for rule in _defaults(entity) if rule.settled is NOWHERE and rule.stamp is None]
+    is_one_of_several = plan.tool in domain.plans and domain.plans[plan.tool].choice is not None
+    free = [rule for rule in free if rule.field.required or not is_one_of_several]  # other operations take them
     names = [rule.field.name for rule in free if rule.field.name in optional - needed]
     return dict.fromkeys(names) if entity.name in domain.given else {}
 
@@ -331,7 +364,7 @@ def generated_fields(entity: Entity) -> frozenset[str]:
         for rule in _defaults(entity)
         if rule.field.name not in dict(_rests(entity))
         and rule.stamp is None
-        and rule.settled is NOWHERE
+        and (rule.settled is NOWHERE or rule.field.default_is_guessed)
         and rule.field.required
     )
 
@@ -372,9 +405,10 @@ def child_records(entity: Entity, domain: Domain) -> Divide:
         if child.inside is None
     }
     makers = [
-        (field, child, link, key_maker(child), record_maker(creates[child.name], child, domain))
+        (field, child, link, key_maker(child), record_maker(mine, child, domain, optional_fields(mine, child, domain)))
         for field, child in parts.items()
-        if (link := links.get(field)) is not None
+        for mine, link in [(creates[child.name], links.get(field))]
+        if link is not None
     ]
 
     def divide(turn: Turn, invent: Invent, key: Key, values: Record) -> dict[str, list[Change]]:

@@ -151,7 +151,8 @@ def _asked_key(tool: Tool, plan: Plan, domain: Domain) -> str | None:
     linked = f"{snake(entity.name)}_id"
     is_taken = any(linked in map(snake, properties(other.input_schema)) for other in mine.values())
     name = names.most_common(1)[0][0].rpartition(".")[2] if names else linked if is_taken else entity.key
-    return name if last_word(name) == last_word(entity.key) == "id" and name not in entity.fields else None
+    is_shown = snake(name) in map(snake, entity.fields)  # `job-id` beside `job_id`
+    return name if last_word(name) == last_word(entity.key) == "id" and not is_shown else None
 
 
 def _key_alone(tool: Tool, plan: Plan, domain: Domain) -> Render | None:

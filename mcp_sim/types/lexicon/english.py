@@ -130,8 +130,9 @@ def is_past_event(name: str) -> bool:
     parts = event.split("_")
     if event in _BARE or not _PLANNED.isdisjoint(parts):
         return event in _BARE
-    return mark in ("_at", "_on") and (first == "last_" or any(map(_is_participle, parts)))
+    return mark in ("_at", "_on") and (first == "last_" or any(map(is_participle, parts)))
 
 
-def _is_participle(word: str) -> bool:
+def is_participle(word: str) -> bool:
+    """Whether a word looks like a past participle: `approved`, `sent`."""
     return not _PAST_PARTICIPLES.isdisjoint({word, _PREFIX.sub("", word)}) or (word.endswith("ed") and len(word) > 4)
