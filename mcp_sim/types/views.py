@@ -182,6 +182,16 @@ def find_key(view: Readable, entity: str, value: Json) -> Key | None:
     return next((key for key in _notations(value) if view.get(entity, key) is not None), None)
 
 
+def find_named(view: View, entity: str, value: Json) -> Key | None:
+    """Return the key of the record that a value identifies, else of the only one with this name or title, or None."""
+    key = find_key(view, entity, value)
+    if key is not None or not isinstance(value, str) or not value:
+        return key
+    rows = [view.find(entity, field, value) for field in ("name", "title")]
+    named = {key for found in rows for key, _ in found}
+    return named.pop() if len(named) == 1 else None
+
+
 def was_written(view: View, entity: str, key: Key) -> bool:
     """Whether a record of this key has ever been written or deleted. 7 and "7" are the same key."""
     return any(view.version(entity, notation) > 0 for notation in _notations(key))

@@ -111,6 +111,8 @@ class Setting:
     field: str
     how: How
     may_be_null: bool
+    link: str | None = None
+    """The entity whose records the field refers to; an argument may give their names."""
 
 
 def settings_of(plan: Plan, entity: Entity | None) -> list[Setting]:
@@ -119,7 +121,13 @@ def settings_of(plan: Plan, entity: Entity | None) -> list[Setting]:
     others = (name for name in plan.sets.values() if name != key)
     nullable = {name for name in others if name not in fields or _may_be_null(fields[name])}
     return [
-        Setting(argument, name, plan.how.get(name, plan.how.get(name.partition(".")[0], "set")), name in nullable)
+        Setting(
+            argument,
+            name,
+            plan.how.get(name, plan.how.get(name.partition(".")[0], "set")),
+            name in nullable,
+            fields[name].link if name in fields else None,
+        )
         for argument, name in plan.sets.items()
         if name != "*"  # the call names the field
     ]
@@ -145,7 +153,8 @@ def set_problems(
             if given is NOWHERE or (held is given and not isinstance(given, dict)):
                 continue
             skipped = (change.entity, change.key, setting.field) in unchecked
-            if not skipped and not _is_set(held, given, setting, settings, arguments):
+            is_set = _is_set(held, given, setting, settings, arguments) or _is_name(turn.view, setting, held, given)
+            if not skipped and not is_set:
                 yield f"R3: {plan.entity} {change.key!r}: {setting.field} is {held!r}, but {given!r} was given"
 
 
@@ -156,6 +165,16 @@ def _is_set(held: Json, given: Json, setting: Setting, settings: list[Setting], 
     if isinstance(given, dict):
         given = {**cast("Record", given), **_set_below(setting, settings, arguments)}
     return _agrees(held, given, setting.how)
+
+
+def _is_name(view: View, setting: Setting, held: Json, given: Json) -> bool:
+    """Whether a field refers to records that have what was given among their values."""
+    if setting.link is None:
+        return False
+    pairs = [*zip(in_list(held), in_list(given), strict=False)]
+    named = (view.get(setting.link, key) if isinstance(key, str | int) else None for key, _ in pairs)
+    rows = [row or {} for row in named]
+    return bool(rows) and all(name in row.values() for row, (_, name) in zip(rows, pairs, strict=True))
 
 
 def _set_below(setting: Setting, settings: list[Setting], arguments: Record) -> Record:

@@ -392,7 +392,9 @@ def with_taken_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
     """
     asked, noun = {*map(snake, required(facts.input))}, "_".join(facts.parsed.noun)
     given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
-    held = [entity for entity in given if asked <= {*map(snake, entity.fields)} - {snake(entity.key)}]
+    fields = {entity.name: {*map(snake, entity.fields)} - {snake(entity.key)} for entity in given}
+    named = {name: mine | {*map(noun_of_id, mine)} for name, mine in fields.items()}  # a `ward` for its `ward_id`
+    held = [entity for entity in given if asked <= named[entity.name]]
     held = [entity for entity in held if entity.name == noun] or held
     is_change = facts.parsed.verb in {"update", "unknown"} and facts.parsed.word not in STRONG
     is_free = len(held) == 1 and not facts.takes_key(held[0]) and (noun not in server.held or held[0].name == noun)

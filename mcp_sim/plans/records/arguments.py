@@ -30,9 +30,9 @@ from mcp_sim.types.json_schema.shapes import (
 )
 from mcp_sim.types.json_values import NOWHERE, in_list, to_integer, value_at
 from mcp_sim.types.kinds import Answer, Invent
-from mcp_sim.types.lexicon.english import last_word, snake
+from mcp_sim.types.lexicon.english import is_id, last_word, snake
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.views import find_key
+from mcp_sim.types.views import find_key, find_named
 
 Fetch: TypeAlias = Callable[[Mapping[str, Json]], Json]
 Convert: TypeAlias = Callable[[Json, Turn], Json]
@@ -229,7 +229,8 @@ def resolve_links(turn: Turn, tool: Tool, links: Sequence[Link], values: Record)
         if value is None:
             continue
         named = in_list(value)
-        keys = [find_key(turn.view, link.target.name, item) for item in named]
+        find = find_key if is_id(snake(link.path)) else find_named
+        keys = [find(turn.view, link.target.name, item) for item in named]
         unknown: list[Json] = [item for item, key in zip(named, keys, strict=True) if key is None]
         if link.is_guessed:  # those that were deleted are known
             unknown = [

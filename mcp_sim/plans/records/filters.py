@@ -17,10 +17,11 @@ from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, at, constants, items, main_type
 from mcp_sim.types.json_values import NOWHERE, in_list, value_at
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.english import is_id, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Filter, Plan
 from mcp_sim.types.time_formats import seconds_of, time_format
+from mcp_sim.types.views import find_named
 from mcp_sim.world.tables import lowered
 
 Row: TypeAlias = tuple[Key, Record]
@@ -169,6 +170,7 @@ def matching_rows(
     """
     rules = [(filter_argument(tool, name, entity, rule), rule) for name, rule in plan.filters.items()]
     indexed = [(fetch, rule.field) for fetch, rule in rules if rule.op == "equals"]
+    links = _links_by_name(plan, entity)
     indexed.sort(key=lambda entry: _spread(entity, entry[1]))
     tested = [(fetch, rule, test_maker(rule)) for fetch, rule in rules if (fetch, rule.field) not in indexed]
     fixed: Record = dict(plan.fixed) if plan.verb in {"list", "search"} else {}
@@ -181,11 +183,20 @@ def matching_rows(
         others = [name for name in record if name not in entity.fields] if any_field else ()
         return lowered(record, (*searched, *others))
 
+    def asked_for(view: View, fetch: Fetch, field: str, arguments: Mapping[str, Json]) -> Json:
+        """Return the value of a filter; the key, if it is the name of a record that the field refers to."""
+        value = fetch(arguments)
+        key = find_named(view, links[field], value) if field in links else None
+        return value if key is None else key
+
     def matching(view: View, arguments: Mapping[str, Json]) -> Sequence[Row]:
-        given = [(field, value) for fetch, field in indexed if is_given(value := fetch(arguments))]
+        given = [
+            (field, value) for fetch, field in indexed if is_given(value := asked_for(view, fetch, field, arguments))
+        ]
         spans = {field: test for field, value in given if (test := time_prefix_test(entity, field, value)) is not None}
         equalities = [*(pair for pair in given if pair[0] not in spans), *always]
-        asked = [(value, rule, maker) for fetch, rule, maker in tested if is_given(value := fetch(arguments))]
+        others = [(asked_for(view, fetch, rule.field, arguments), rule, maker) for fetch, rule, maker in tested]
+        asked = [(value, rule, maker) for value, rule, maker in others if is_given(value)]
         bounded = [(bound_of(rule, entity, value), value, maker) for value, rule, maker in asked]
         bounds = [bound for bound, _, _ in bounded if bound is not None]
         tests = [maker(value) for bound, value, maker in bounded if bound is None]
@@ -200,6 +211,12 @@ def matching_rows(
         return rows
 
     return matching
+
+
+def _links_by_name(plan: Plan, entity: Entity) -> dict[str, str]:
+    """Return the links that arguments other than ids filter by, with their entities: a `ward` may be its name."""
+    fields = [entity.fields.get(rule.field) for path, rule in plan.filters.items() if not is_id(snake(path))]
+    return {field.name: field.link for field in fields if field is not None and field.link is not None}
 
 
 def text_fields(entity: Entity) -> tuple[str, ...]:
