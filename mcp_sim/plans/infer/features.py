@@ -40,7 +40,7 @@ _OF_STATE = 2.0
 _CHANGES, _DETAILS = terms("arguments.change"), terms("nouns.details")
 _AMOUNTS, _BALANCES = _CHANGES | terms("arguments.amount"), terms("fields.balance")
 _CALCULATING = {"take": "subtract", "subtract": "subtract", "deduct": "subtract", "add": "add"}
-_UNITS = terms("arguments.unit")
+_UNITS, _SCORES = terms("arguments.unit"), terms("arguments.score")
 _MOVING_AMOUNTS = table("verbs.entering").keys() | table("verbs.stocking").keys()
 _FROM_STOCK = re.compile(r"\b(?:to|from) the (?:stock|amount|balance|supply|level|inventory|credit)\b")
 """What a number is taken from or added to, where a description says so."""
@@ -109,7 +109,8 @@ class ToolFeatures:
         name, how = last_name(argument), table("verbs.calculating").get(word)
         is_said = self.parsed.verb != "create" and _FROM_STOCK.search(self.tool.description.lower()) is not None
         how = how or (_CALCULATING.get(self.parsed.described_verb) if is_said else None)
-        how = how or (table("verbs.stocking").get(word) if name in _AMOUNTS | _UNITS or self.singleton else None)
+        is_stock = name in (_AMOUNTS | _UNITS) - _SCORES or name in words(self.tool.name)  # `use_points(points)`
+        how = how or (table("verbs.stocking").get(word) if is_stock or self.singleton else None)
         how = how or {"append": "add", "remove": "subtract"}.get(self.enters or "")  # `add_mileage(vehicle_id, km)`
         is_number = main_type(at(self.input, argument)) in {"integer", "number"} and argument in required(self.input)
         is_amount = name in _AMOUNTS or (is_number and last_word(name) not in _CHANGES | {"id"})

@@ -163,7 +163,9 @@ class Resolver:
         """Whether a tool sums up records of other entities, and no schema shows how."""
         is_read = features.verb == "get" or features.verb in _MANY
         is_kept = features.entity in self.declared or features.entity in self.creators
-        return is_read and not is_kept and last_word(features.entity) in _DIGESTS and not properties(features.output)
+        is_promised = not is_kept and last_word(features.entity) in _DIGESTS
+        is_promised = is_promised or (features.parsed.plural and features.parsed.word in _DIGESTS & INSPECTION_VERBS)
+        return is_read and is_promised and not properties(features.output)
 
     def _shows_singleton(self, names: AbstractSet[str]) -> bool:
         """Whether all names, and more than one, are those of fields of a given singleton."""

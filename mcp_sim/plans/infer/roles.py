@@ -115,7 +115,7 @@ class RoleFinder:
         self, key: str, features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Record]
     ) -> Roles:
         """Return the roles of arguments that ask for a record besides its key."""
-        if features.verb == "get" and key not in required(features.input):
+        if features.verb in {"get", "delete"} and key not in required(features.input):
             others = _read(features, known, arguments)
             return Roles(filters=others.filters, basis=others.basis)
         return Roles(filters=self._parents(features, known, arguments))

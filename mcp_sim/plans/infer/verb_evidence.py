@@ -84,7 +84,8 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     elif not word and holder_of_list(facts, server) == entity:
         yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record that holds a list")
     elif entity in server.held and not facts.parsed.word and (facts.parsed.plural or _asks_for_details(facts, score)):
-        verb = "list" if facts.parsed.plural else "get"
+        is_one = key in required(facts.input) and _asks_for_details(facts, score)  # `templates_info(name)`
+        verb = "list" if facts.parsed.plural and not is_one else "get"
         yield facts.evidence("verb", verb, 0.55, f"it is named after the given {plural(entity)}")
     elif entity in server.shown and any(facts.lists_keys(name, entity) for name in required(facts.input)):
         yield facts.evidence("verb", "update", 0.45, f"it takes keys of several {plural(entity)}")

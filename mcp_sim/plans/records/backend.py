@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
+from mcp_sim.plans.acknowledgements import acknowledged_data, acknowledgement
 from mcp_sim.plans.infer.envelopes import record_schema
 from mcp_sim.plans.infer.filters import is_loose, is_presentation
 from mcp_sim.plans.records.arguments import argument, with_whole_numbers
@@ -17,7 +18,7 @@ from mcp_sim.plans.records.doubts import (
     is_unsure_write,
     missing_record_noter,
 )
-from mcp_sim.plans.records.effects import Facts, Render, WriteMany, batch
+from mcp_sim.plans.records.effects import Facts, GuessedFailure, Render, WriteMany, batch
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
 from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_record, parts_of
 from mcp_sim.plans.records.removal import removal
@@ -29,7 +30,7 @@ from mcp_sim.plans.refusal import choices_text, invalid, not_found, noun, senten
 from mcp_sim.types import Json, Observation, Record, Tool, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Inside
-from mcp_sim.types.doubts import ANY_FIELD, doubts_name
+from mcp_sim.types.doubts import ANY_FIELD, EVERY_RECORD, Doubts, doubts_name
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, is_nullable, is_open, properties, required
 from mcp_sim.types.json_values import encode
@@ -144,16 +145,24 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     doubts, is_unsure, is_lost = doubts_name(plan.entity or ""), is_unsure_write(plan), absence_test(plan)
     note_missing = missing_record_noter(plan, domain)
     is_vague = plan.verb == "create" and plan.basis.get("verb", DECLARED).confidence < CERTAIN
+    acknowledge = (acknowledgement if tool.prose else acknowledged_data)(tool.name, tool.description)
     if plan.each is not None:
         return _changing_many(tool, batch(tool, plan, write, note), show, partly=reports_failures(tool, plan, domain))
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         effect = write(turn, invent)
+        if isinstance(effect, GuessedFailure):
+            Doubts(turn.memory, plan.entity or "").add(effect.key, effect.fields, turn.index)
+            return Transition(effect, guessed=True)
         if isinstance(effect, Observation):
             return Transition(effect, guessed=note_missing(turn) or is_lost(turn))
         if is_vague and turn.view.get(plan.entity or "", effect.key) is not None:
             effect.doubts |= {ANY_FIELD}  # what the verb does to a record that exists is unknown
-        if effect.doubts or turn.memory.get(doubts) or is_unsure:
+        if effect.key == EVERY_RECORD:
+            Doubts(turn.memory, plan.entity or "").add(EVERY_RECORD, effect.doubts, turn.index)
+            if tool.output_schema is None:
+                return Transition(tool.success(acknowledge(turn.call.arguments)), guessed=True)
+        elif effect.doubts or turn.memory.get(doubts) or is_unsure:
             note(turn, effect)
         shown = show(Facts(turn, turn.view, effect.record, effect.key))
         return replace(shown, changes=effect.changes, guessed=shown.guessed or bool(effect.doubts))

@@ -7,21 +7,24 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
-from mcp_sim.plans.infer.states import FINAL
+from mcp_sim.generate.defaults import initial_states
+from mcp_sim.plans.infer.states import FINAL, KNOWN_STATES, nearest_choice
+from mcp_sim.plans.infer.verbs import PHRASES, undone_verbs
 from mcp_sim.plans.records.arguments import argument
+from mcp_sim.plans.records.record_lookup import may_lack_key
 from mcp_sim.plans.records.selection import NO_ROWS, Page
 from mcp_sim.plans.refusal import conflict, quoted
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT, equal
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.doubts import ANY_FIELD
+from mcp_sim.types.doubts import ANY_FIELD, EVERY_RECORD
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, required, types_of
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.english import last_word, plural, snake, words
-from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.lexicon.english import last_word, participle, plural, singular, snake, words
+from mcp_sim.types.lexicon.terms import groups, terms
 from mcp_sim.types.plans import Plan
 
 Write: TypeAlias = Callable[[Turn, Invent], "Effect | Observation"]
@@ -35,6 +38,12 @@ _FINAL = terms("states.left_by_restart")
 _INITIAL = terms("states.initial") - {"active"}  # where records stay for long, also with other states
 _LEAVES = re.compile(r"\w+ an? (\w+)\b")
 _RESTARTS, _REPEATABLE = terms("states.restarting"), terms("states.repeatable")
+_ENDS = FINAL - terms("states.left_again")
+_EXACT = KNOWN_STATES - terms("states.wide")
+"""States that records are in or not: an `open` ticket may be in progress."""
+_STATES, _FIRST = terms("fields.state"), groups("verbs.first")
+_INTRANSITIVE = terms("verbs.intransitive")
+_UNAIDED = frozenset(map(participle, _INTRANSITIVE))
 
 
 @dataclass(slots=True)
@@ -53,51 +62,114 @@ def new_once(changes: Iterable[Change]) -> list[Change]:
     return [*{(change.entity, str(change.key)): change for change in reversed([*changes])}.values()][::-1]
 
 
-def effect_without_record(plan: Plan, domain: Domain) -> Callable[[Turn, Observation], Effect | Observation]:
+def effect_without_record(
+    tool: Tool, plan: Plan, domain: Domain
+) -> Callable[[Turn, Observation], Effect | Observation]:
     """Compile what a change does that finds no record: it changes nothing where it names none, else it fails.
 
     `remove_tag(task_id)` may well be right where nothing specifies which tags the task has, and so is
-    `delete_site_servers(site_id)` for a site without any.
+    `delete_site_servers(site_id)` for a site without any. So is a call without a key that the inputSchema leaves open.
     """
     entity = domain.entities[plan.entity or ""]
-    is_free = entity.name in domain.unspecified or clears(domain.tools[plan.tool], plan, entity)
+    is_free = entity.name in domain.unspecified or clears(tool, plan, entity)
     is_vague = plan.key is None and not entity.singleton and is_free
-    others = [argument(path) for path in plan.filters] if is_vague else []
+    others = [argument(path) for path in plan.filters]
+    is_single = domain.plans[plan.tool].choice is None if plan.tool in domain.plans else True
+    may_lack = plan.key is not None and is_single and may_lack_key(tool, plan)  # another operation needs none
+    fetch_key = argument(plan.key or "") if may_lack else None
 
     def effect(turn: Turn, failure: Observation) -> Effect | Observation:
         asked = next((value for fetch in others if (value := fetch(turn.call.arguments)) is not ABSENT), None)
-        return Effect(asked, {}, (), frozenset({ANY_FIELD})) if isinstance(asked, str | int) else failure
+        if fetch_key is not None and asked is None and fetch_key(turn.call.arguments) is ABSENT:
+            return Effect(EVERY_RECORD, {}, (), frozenset({ANY_FIELD}))
+        if is_vague and isinstance(asked, str | int):
+            return Effect(asked, {}, (), frozenset({ANY_FIELD}))
+        return failure
 
     return effect
 
 
-def state_check(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | None]:
+@dataclass(slots=True)
+class GuessedFailure(Observation):
+    """A failure that only the words of states and verbs suggest: the record `key` may have changed in some `fields`."""
+
+    key: Key = ""
+    fields: frozenset[str] = frozenset()
+
+
+def state_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Key, Record], Observation | None]:
     """Compile the check that refuses a transition: the record has the state already, or cannot leave its state.
 
     An inferred state may be repeated where servers accept that: what is published is published again.
     """
     entity = plan.entity or ""
-    state = next((value for value in plan.fixed.values() if isinstance(value, str)), "updated")
-    verb = {"delete": "deleted", "create": "used"}.get(plan.verb, _state_text(state))
     target = {name: value for name, value in plan.fixed.items() if isinstance(value, str) and name not in plan.how}
     repeats = tool.annotations.get("idempotentHint") is True
     is_declared = "fixed" not in plan.basis or plan.basis["fixed"].source == "declared"
+    named = frozenset[str]() if is_declared else _presupposed(tool, plan)
     match = _LEAVES.match(tool.description)
     is_first = match is not None and snake(match[1]) in _INITIAL  # "Cancel a planned run" cancels no run that is done
+    is_undoing = is_declared or bool(undone_verbs(_act(tool))) or _act(tool).startswith("re")
+    needed = frozenset[str]() if is_declared else _states_needed(tool, plan, domain)
+    said = _refused_act(tool, plan)
 
     def check(key: Key, before: Record) -> Observation | None:
         for name, value in target.items():
             there: Json = before.get(name)
             if equal(there, value):
                 if not repeats and (is_declared or snake(value) not in _REPEATABLE):
-                    return conflict(tool, entity, key, f"is already {_state_text(value)}", status=there)
+                    text = _state_text(value)
+                    already = f"has already {text}" if text in _UNAIDED else f"is already {text}"
+                    return conflict(tool, entity, key, already, status=there)
             elif isinstance(there, str) and (
                 (snake(there) in _FINAL and snake(value) not in _RESTARTS) or (is_first and snake(there) in FINAL)
             ):
-                return conflict(tool, entity, key, f"cannot be {verb}: it is {_state_text(there)}", status=there)
+                return conflict(tool, entity, key, f"cannot {said}: it is {_state_text(there)}", status=there)
+            elif isinstance(there, str) and not is_declared:
+                is_over = snake(there) in _ENDS and snake(value) not in _RESTARTS | FINAL and not is_undoing
+                is_early = bool(needed) and there not in needed and bool(initial_states([there]))
+                if is_over or is_early:
+                    why = conflict(tool, entity, key, f"cannot {said}: it is {_state_text(there)}", status=there)
+                    return GuessedFailure(why.body, why.delay, why.notifications, why.has_slots, key, frozenset({name}))
+        states = [before[name] for name in before if named and snake(name) in _STATES and isinstance(before[name], str)]
+        if states and named.isdisjoint(words(str(states[0]))):
+            return conflict(tool, entity, key, f"cannot {said}: it is {_state_text(states[0])}", status=states[0])
         return None
 
     return check
+
+
+def _presupposed(tool: Tool, plan: Plan) -> frozenset[str]:
+    """Return the state that the name of a tool gives the record which it changes: `exchange_delivered_order_items`."""
+    word, noun, *_ = (*words(tool.name)[_act(tool).count("_") + 1 :], "", "")
+    leads = {snake(value) for value in plan.fixed.values() if isinstance(value, str)}
+    is_state = word in _EXACT - leads and singular(noun) in words(plan.entity or "")  # no `add_paid_leave(employee)`
+    return frozenset({word}) if is_state and plan.key is not None else frozenset()
+
+
+def _states_needed(tool: Tool, plan: Plan, domain: Domain) -> frozenset[str]:
+    """Return the states that tools lead to whose verbs come before that of a tool: the `started` of a `finish`."""
+    first = _FIRST.get(_act(tool), ())
+    before = (other for other in domain.plans.values() if other.entity == plan.entity and other.verb == "update")
+    states = [value for other in before if _act(domain.tools[other.tool]) in first for value in other.fixed.values()]
+    return frozenset(value for value in states if isinstance(value, str))
+
+
+def _act(tool: Tool) -> str:
+    """Return the verb that the name of a tool begins with."""
+    parts = words(tool.name)
+    return "_".join(parts[: 2 if parts[:2] in PHRASES else 1])
+
+
+def _refused_act(tool: Tool, plan: Plan) -> str:
+    """Return what a record cannot do or be: `be shipped`, `arrive`."""
+    if plan.verb != "update":
+        return {"delete": "be deleted", "create": "be used"}.get(plan.verb, "be updated")
+    act, state = _act(tool), next((value for value in plan.fixed.values() if isinstance(value, str)), "updated")
+    text, done = _state_text(state), participle(act)
+    is_led = nearest_choice(act, [state]) is not None and snake(state) in KNOWN_STATES
+    verb = text if text == done or not is_led else done
+    return act.replace("_", " ") if act in _INTRANSITIVE and verb == done else f"be {verb}"
 
 
 def _state_text(state: Json) -> str:

@@ -51,7 +51,7 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
     if plan.key is None and by_fields is not None:
         return by_fields
     others, is_addressed = _other_names(tool, plan, entity), _parent_test(tool, plan, entity)
-    is_optional = plan.verb == "get" or (plan.verb == "update" and _may_lack_key(tool, plan))
+    is_optional = plan.verb == "get" or (plan.verb == "update" and may_lack_key(tool, plan))
 
     def find(turn: Turn) -> Key | Observation:
         asked: Json = name if only else fetch(turn.call.arguments)
@@ -71,7 +71,7 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
     return find
 
 
-def _may_lack_key(tool: Tool, plan: Plan) -> bool:
+def may_lack_key(tool: Tool, plan: Plan) -> bool:
     """Whether the key is a guess that the schema does not require: no call may be refused for its absence."""
     parent, _, last = (plan.key or "").rpartition(".")
     schema = at(expanded(tool.input_schema), parent) if parent else expanded(tool.input_schema)

@@ -49,7 +49,7 @@ def updating(tool: Tool, plan: Plan, domain: Domain) -> Write:
     """Compile a tool that updates a record."""
     entity = domain.entities[plan.entity or ""]
     find, change = finder(tool, plan, entity), RecordUpdate(tool, plan, domain)
-    missing = effect_without_record(plan, domain)
+    missing = effect_without_record(tool, plan, domain)
 
     def update(turn: Turn, _invent: Invent) -> Effect | Observation:
         key = find(turn)
@@ -65,7 +65,7 @@ class RecordUpdate:
         entity = domain.entities[plan.entity or ""]
         self.tool, self.plan, self.entity = tool, plan, entity
         self.sets, self.links = assignments_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
-        self.fixed, self.check_state = fixed_values(plan, entity), state_check(tool, plan)
+        self.fixed, self.check_state = fixed_values(plan, entity), state_check(tool, plan, domain)
         self.dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
         self.merge_lines = line_merger(entity, domain, self.sets, keeps=bool(plan.fixed))
         self.enter_lines, self.total = line_entering(plan, entity, domain), line_total(entity)
