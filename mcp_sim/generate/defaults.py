@@ -1,59 +1,18 @@
-"""Values that fields begin with by their names, and amounts that depend on other fields."""
+"""Amounts that depend on other fields."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container
 from typing import TypeAlias
 
 from mcp_sim.generate.coherence import adjustments
 from mcp_sim.generate.conformance import record_conformers
-from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.generate.time_fields import time_meaning
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Record
 from mcp_sim.types.domain import Domain, Entity
-from mcp_sim.types.json_schema.shapes import constants, main_type
-from mcp_sim.types.json_values import NOWHERE
-from mcp_sim.types.lexicon.english import snake, words
-from mcp_sim.types.lexicon.terms import ordered, terms
 
 Settle: TypeAlias = Callable[[Record, Container[str]], None]
 """Recomputes the dependent amounts of a record, except those that the call gave."""
-
-_HOLDING, _COUNTED, _PAID = (terms(f"fields.{kind}") for kind in ("holding", "counted", "paid"))
-_STATES, _INITIAL = terms("fields.state"), ordered("states.initial")
-
-
-def initial_states(states: Sequence[Json]) -> list[Json]:
-    """Return the states with a word for a beginning, such as `new` or `pending_approval`, the most usual first."""
-    names = [(f"{snake(str(state))}_", state) for state in states]
-    return [state for word in _INITIAL for name, state in names if name.startswith(f"{word}_")]
-
-
-def is_ended(state: Json) -> bool:
-    """Whether a state is one that records end in: `delivered`, `closed_won`."""
-    return bool({snake(str(state)), *words(str(state))[:1]} & word_set("states", "ended"))
-
-
-def first_state(states: Sequence[Json]) -> Json:
-    """Return the state that records begin with: one with a usual word, else the first that is no end."""
-    usual = initial_states(states)
-    return usual[0] if usual else next((state for state in states if not is_ended(state)), states[0])
-
-
-def first_value(name: str, schema: Record) -> Json:
-    """Return the value that a required field begins with, by its name and type; NOWHERE if any value is possible."""
-    kind, choices, last = main_type(schema), constants(schema), name.rsplit("_", 1)[-1]
-    if choices and (len(choices) == 1 or last in _STATES):
-        return first_state(choices)
-    if kind == "boolean":
-        return name.removeprefix("is_") in _HOLDING
-    if kind == "array" and not schema.get("minItems"):
-        return []
-    if kind == "integer" and name in {"version", "revision", "rev"}:
-        return max(1, schema.get("minimum", 1))
-    is_count = kind == "integer" and name.endswith(("count", "_total"))
-    is_counted = kind in {"integer", "number"} and (name in _PAID or not _COUNTED.isdisjoint(name.split("_")))
-    return 0 if (is_count or is_counted) and schema.get("minimum", 0) <= 0 else NOWHERE
 
 
 def settling(entity: Entity, domain: Domain) -> Settle | None:

@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import Final, TypeAlias
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.defaults import first_value
 from mcp_sim.generate.numbers import within_bounds
 from mcp_sim.generate.schema_constraints import MAX_ITEMS, Make, alternatives, exceeded_limit, validity_test
 from mcp_sim.generate.texts import fitted_text
@@ -25,6 +24,7 @@ from mcp_sim.generate.time_fields import Moment, time_formatter
 from mcp_sim.generate.values import value_maker
 from mcp_sim.types import Json, Record
 from mcp_sim.types.conditions import ABSENT
+from mcp_sim.types.initial_values import first_value
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.satisfiability import NoInstance, canonical_form
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, required, types_of

@@ -15,6 +15,7 @@ from mcp_sim.types.clock import DEFAULT_NOW, iso_seconds
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.json_schema.validation import compiled, enforceable
 from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.time_formats import TimeFormat, example_of, parse_time, time_format
 
 TimeMeaning: TypeAlias = Literal[
@@ -170,7 +171,7 @@ def time_maker(entity: str, name: str, schema: Record) -> Callable[[Chance, Reco
     noun, write = snake(entity.rpartition(".")[2]), time_formatter(name, schema)
     meaning = time_meaning(name, schema) or "past"
     first, last = noun.partition("_")[0], noun.rpartition("_")[2]
-    if meaning == "start" and (noun in word_set("times", "recorded") or first in word_set("states", "ended")):
+    if meaning == "start" and (noun in word_set("times", "recorded") or first in terms("states.ended")):
         meaning = "occurred"
     if meaning == "start" and first in word_set("states", "to_come"):  # an `upcoming_event`
         return lambda chance, _record, when: write(_to_come(chance, when))
@@ -219,11 +220,11 @@ def _start(chance: Chance, record: Record, when: Moment) -> datetime:
     """Draw a start: in the future for some records, else in the weeks after the creation."""
     status = status_of(record)
     is_to_come = chance.unit() < _TO_COME if status is None else status in word_set("states", "to_come")
-    is_begun = status in word_set("states", "ended") | word_set("states", "under_way")
+    is_begun = status in terms("states.ended") | word_set("states", "under_way")
     if is_to_come or (status is not None and not is_begun and chance.unit() < _TO_COME):
         return _to_come(chance, when)
     planned = _quarter(when.created + timedelta(days=chance.between(1, 30)), chance)
-    if status not in word_set("states", "ended") | word_set("states", "under_way") or planned < when.now:
+    if status not in terms("states.ended") | word_set("states", "under_way") or planned < when.now:
         return planned
     return _quarter(when.now - timedelta(days=chance.between(1, 3)), chance)
 
@@ -291,7 +292,7 @@ _MOMENTS: dict[TimeMeaning, Callable[[Chance, Record, Moment], datetime]] = {
 
 _STATUS = ("status", "state", "stage", "phase")
 _TYPES = ("type", "kind", "category", "filter")
-_PHASES = ("to_come", "ended", "under_way")
+_PHASES = word_set("states", "to_come") | terms("states.ended") | word_set("states", "under_way")
 
 
 def status_of(record: Record) -> str | None:
@@ -302,14 +303,14 @@ def status_of(record: Record) -> str | None:
             return snake(value)
     types = (value for name in _TYPES if isinstance(value := record.get(name), str))
     named = (state for value in types for state in words(value))
-    return next((state for state in named if any(state in word_set("states", phase) for phase in _PHASES)), None)
+    return next((state for state in named if state in _PHASES), None)
 
 
 def is_over(record: Record) -> bool:
     """Return whether a record is in a final state."""
     status = status_of(record)
     if status is not None:
-        return status in word_set("states", "ended")
+        return status in terms("states.ended")
     return any(record.get(name) is True for name in ("completed", "done", "closed", "is_completed", "archived"))
 
 

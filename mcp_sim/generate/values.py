@@ -18,6 +18,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.draws import SEPARATOR
 from mcp_sim.types.json_schema.shapes import LIMITS, constants, fitting_type, main_type, types_of
 from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.record_kinds.usual_fields import field_schema
 
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples"})  # keywords that allow every value
@@ -92,7 +93,7 @@ def choice_maker(values: Sequence[Json], usual: Container[Json] = ()) -> Make:
     """
     weights = [8.0 if isinstance(value, str) and value in usual else _weight(value) for value in values]
     if _has_final_state(values):
-        ended = [isinstance(value, str) and snake(value) in word_set("states", "ended") for value in values]
+        ended = [isinstance(value, str) and snake(value) in terms("states.ended") for value in values]
         old = _drawn(values, [weight * (1 if end else _LATE) for weight, end in zip(weights, ended, strict=True)])
         new = _drawn(values, [weight * (_EARLY if end else 1) for weight, end in zip(weights, ended, strict=True)])
         return lambda chance, _record, moment: (old if moment.now - moment.created > _LONG else new)(chance)

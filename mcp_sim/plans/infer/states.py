@@ -8,8 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from mcp_sim.generate.defaults import first_state, first_value, initial_states, is_ended
-from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.filters import narrowing_choices
 from mcp_sim.plans.infer.verbs import (
@@ -23,6 +21,7 @@ from mcp_sim.plans.infer.verbs import (
 )
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.initial_values import first_state, first_value, initial_states, is_ended
 from mcp_sim.types.json_schema.shapes import (
     as_object,
     at,
@@ -49,7 +48,7 @@ _DEADLINES, _BEGINNINGS, _CHANGES = terms("fields.deadline"), terms("fields.begi
 _AMOUNTS = terms("arguments.amount", "fields.balance", "fields.price", "fields.total")
 _REVERSING = {**_OPPOSITES, **table("verbs.reversals")}
 _OPPOSITE_STATES, _POSITIVE = table("states.opposites"), frozenset({"on", "enabled", "open", "active", "running"})
-KNOWN_STATES = {*_OPPOSITE_STATES, *_INITIAL, *FINAL, *TRANSITIONS.values(), *word_set("states", "ended")}.union(
+KNOWN_STATES = {*_OPPOSITE_STATES, *_INITIAL, *FINAL, *TRANSITIONS.values(), *terms("states.ended")}.union(
     *_STATES_AFTER.values()
 )
 _RESERVING = terms("verbs.reserving")

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import TypeAlias
 
 from mcp_sim.generate.conformance import shown_schemas
-from mcp_sim.generate.defaults import first_value, settling
+from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.keys import key_maker, key_of_copy, next_key
 from mcp_sim.generate.links import inherited_fields
 from mcp_sim.generate.missing_records import generated_put
@@ -35,6 +35,7 @@ from mcp_sim.types.argument_descriptions import mode_reader
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.doubts import ANY_FIELD
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.initial_values import first_value
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (
     as_list,

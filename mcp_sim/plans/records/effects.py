@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
-from mcp_sim.generate.defaults import initial_states
 from mcp_sim.plans.infer.states import FINAL, KNOWN_STATES, nearest_choice
 from mcp_sim.plans.infer.verbs import PHRASES, undone_verbs
 from mcp_sim.plans.records.arguments import argument
@@ -19,6 +18,7 @@ from mcp_sim.types.conditions import ABSENT, equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.doubts import ANY_FIELD, EVERY_RECORD
 from mcp_sim.types.draws import Draws
+from mcp_sim.types.initial_values import initial_states
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, required, types_of
 from mcp_sim.types.json_values import NOWHERE, value_at

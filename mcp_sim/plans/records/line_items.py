@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from mcp_sim.generate.defaults import first_value
 from mcp_sim.plans.records.arguments import Assignment, converter
 from mcp_sim.plans.records.figures import NUMBERS, as_number, total_of
 from mcp_sim.types import Json, Record, Turn, View
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.initial_values import first_value
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
 from mcp_sim.types.json_values import NOWHERE
 from mcp_sim.types.lexicon.english import last_word, snake, words

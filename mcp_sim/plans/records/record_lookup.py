@@ -179,11 +179,11 @@ def _progress_of(entity: Entity) -> Callable[[Record], str | None]:
     """Return a function that reads from the state or a flag of a record whether it is `under_way` or `ended`."""
     names = [name for name in entity.fields if snake(name) in terms("fields.state")]
     flags = [name for name, field in entity.fields.items() if main_type(field.schema) == "boolean"]
-    ending = [name for name in flags if snake(name).removeprefix("is_") in word_set("states", "ended")]
+    ending = [name for name in flags if snake(name).removeprefix("is_") in terms("states.ended")]
 
     def progress(record: Record) -> str | None:
         held = [snake(str(record.get(name))) for name in names]
-        if any(record.get(name) is True for name in ending) or word_set("states", "ended").intersection(held):
+        if any(record.get(name) is True for name in ending) or terms("states.ended").intersection(held):
             return "ended"
         return "under_way" if word_set("states", "under_way").intersection(held) else None
 

@@ -1,0 +1,47 @@
+"""Values that fields begin with by their names: the first state of a record, counts and flags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcp_sim.types.calls import Json, Record
+from mcp_sim.types.json_schema.shapes import constants, main_type
+from mcp_sim.types.json_values import NOWHERE
+from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.lexicon.terms import ordered, terms
+
+_HOLDING, _COUNTED, _PAID = (terms(f"fields.{kind}") for kind in ("holding", "counted", "paid"))
+_STATES, _INITIAL = terms("fields.state"), ordered("states.initial")
+
+
+def initial_states(states: Sequence[Json]) -> list[Json]:
+    """Return the states with a word for a beginning, such as `new` or `pending_approval`, the most usual first."""
+    names = [(f"{snake(str(state))}_", state) for state in states]
+    return [state for word in _INITIAL for name, state in names if name.startswith(f"{word}_")]
+
+
+def is_ended(state: Json) -> bool:
+    """Whether a state is one that records end in: `delivered`, `closed_won`."""
+    return bool({snake(str(state)), *words(str(state))[:1]} & terms("states.ended"))
+
+
+def first_state(states: Sequence[Json]) -> Json:
+    """Return the state that records begin with: one with a usual word, else the first that is no end."""
+    usual = initial_states(states)
+    return usual[0] if usual else next((state for state in states if not is_ended(state)), states[0])
+
+
+def first_value(name: str, schema: Record) -> Json:
+    """Return the value that a required field begins with, by its name and type; NOWHERE if any value is possible."""
+    kind, choices, last = main_type(schema), constants(schema), name.rsplit("_", 1)[-1]
+    if choices and (len(choices) == 1 or last in _STATES):
+        return first_state(choices)
+    if kind == "boolean":
+        return name.removeprefix("is_") in _HOLDING
+    if kind == "array" and not schema.get("minItems"):
+        return []
+    if kind == "integer" and name in {"version", "revision", "rev"}:
+        return max(1, schema.get("minimum", 1))
+    is_count = kind == "integer" and name.endswith(("count", "_total"))
+    is_counted = kind in {"integer", "number"} and (name in _PAID or not _COUNTED.isdisjoint(name.split("_")))
+    return 0 if (is_count or is_counted) and schema.get("minimum", 0) <= 0 else NOWHERE
