@@ -26,7 +26,7 @@ def is_ended(state: Json) -> bool:
 
 
 def first_state(states: Sequence[Json]) -> Json:
-    """Return the state that records begin with: one with a usual word, else the first that is no end."""
+    """Return the state that records begin with: one with a usual word, else the first that does not end it."""
     usual = initial_states(states)
     return usual[0] if usual else next((state for state in states if not is_ended(state)), states[0])
 

@@ -113,7 +113,7 @@ def _sets_number_apart(facts: PlanFacts) -> bool:
 
 
 def _replaces_number(facts: PlanFacts) -> bool:
-    """Whether a verb like `take` or `use` sets a number that is no amount of stock: the `points` of `take_exam`."""
+    """Whether a verb like `take` or `use` sets a number other than an amount of stock: the `points` of `take_exam`."""
     plan, parts = facts.plan, properties(facts.features.input)
     numbers = [name for path, name in plan.sets.items() if main_type(parts.get(path, {})) in _NUMBERS]
     is_moving = facts.features.parsed.act in _STOCKING and plan.verb == "update"
