@@ -16,7 +16,7 @@ from mcp_sim.plans.infer import Inferred
 from mcp_sim.plans.infer.given_state import Path
 from mcp_sim.plans.infer.idempotency import find_idempotency, nouns_of
 from mcp_sim.plans.records.accepted_keys import containers_of
-from mcp_sim.plans.rendering.described_results import are_flagged, worded_tools
+from mcp_sim.plans.rendering.described_results import worded_tools
 from mcp_sim.simulator.check_results import check_schemas, check_templates
 from mcp_sim.simulator.inferred_tools import Programmed, ServerEvidence, infer_functions, infer_planned, plan_functions
 from mcp_sim.simulator.unused_state import suggestions, unused_parts
@@ -140,8 +140,7 @@ def _with_text_form(spec: Spec) -> Spec:
     worded = {*spec.tools} if spec.text == "prose" else set[str]()
     if spec.text is None:
         worded = worded_tools(spec.tools, spec.examples)
-    flagged = not spec.examples and spec.program is None and are_flagged(spec.tools.values())
-    formed = {name: replace(tool, prose=name in worded, flagged=flagged) for name, tool in spec.tools.items()}
+    formed = {name: replace(tool, prose=name in worded) for name, tool in spec.tools.items()}
     if spec.program is None:
         formed = {name: _with_usual_failures(tool) for name, tool in formed.items()}
     return replace(spec, tools=formed)

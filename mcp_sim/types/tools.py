@@ -316,8 +316,6 @@ class Tool:
     render_failure: FailureRenderer = render_plain_failure
     prose: bool = False
     """Whether results whose form nothing declares are worded in sentences, and not JSON text."""
-    flagged: bool = False
-    """Whether such results begin with a flag of success, also those of failures."""
 
     @property
     def name(self) -> str:

@@ -33,7 +33,9 @@ RESULTS: list[dict[str, Json]] = [
 @pytest.mark.parametrize("result", RESULTS)
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_digest_is_computed_from_the_records(tmp_path: Path, name: str, result: dict[str, Json]) -> None:
-    summed = {"name": name, "inputSchema": {"type": "object", "properties": {"category": TEXT}}, **result}
+    about = "Returns JSON."
+    summed = {"name": name, "description": about, "inputSchema": {"type": "object", "properties": {"category": TEXT}}}
+    summed |= result
     tools = json.dumps([ADD, summed, {"name": "list_chores", "inputSchema": {"type": "object"}}])
     async with service(tmp_path, f"tools: {tools}", "records: {chore: 0}") as sim, sim.open() as world:
         for title, category, minutes, done in CHORES:

@@ -22,7 +22,11 @@ CALLS: list[tuple[str, dict[str, str]]] = [
     ("delete_card", {"card_id": "card_00001"}),
 ]
 WORDS = {"add_card": "Add a card. Returns a confirmation message.", "get_card": "Show a card as a formatted string."}
-JSON = {"add_card": "Add a card.\n\nReturns:\n    JSON with the card.", "get_card": "Card as a formatted string."}
+JSON = {
+    "add_card": "Add a card.\n\nReturns:\n    JSON with the card.",
+    "list_cards": "List the cards as JSON.",
+    "get_card": "Card as a formatted string.",
+}
 
 
 def spec(described: dict[str, str], *, wrapped: bool, declared: str = "") -> str:
@@ -70,6 +74,8 @@ async def test_all_tools_of_a_server_answer_in_one_form(
     answered = await forms(tmp_path, spec(described, wrapped=wrapped, declared=declared))
     # What renders one thing for people does so also in a server of JSON.
     rendered = {"get_card"} if described is JSON and not declared else set[str]()
+    # Most functions that return a text return sentences, unless the descriptions mention data.
+    form = "prose" if wrapped and not (described or declared) else form
     assert answered == {name: "prose" if name in rendered else form for name, _ in CALLS}
 
 

@@ -34,18 +34,16 @@ def find_envelope(
     *,
     bare: bool = False,
     limited: bool = False,
-    flagged: bool = False,
     text: str | None = None,
 ) -> Envelope:
     """Return the places in the result, by its schema if there is one.
 
-    `text` is the property that holds everything as JSON text. `bare`, `limited` and `flagged` are as in
-    `_usual_envelope`.
+    `text` is the property that holds everything as JSON text. `bare` and `limited` are as in `_usual_envelope`.
     """
     if verb in RECORDLESS:
         return Envelope()
     is_declared = properties(output) or items(output)
-    usual = _usual_envelope(verb, entity, bare=bare, limited=limited, flagged=flagged)
+    usual = _usual_envelope(verb, entity, bare=bare, limited=limited)
     return replace(read_envelope(verb, entity, output) if is_declared else usual, text=text)
 
 
@@ -68,20 +66,18 @@ def read_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
     )
 
 
-def _usual_envelope(verb: Verb, entity: str, *, bare: bool, limited: bool, flagged: bool) -> Envelope:
+def _usual_envelope(verb: Verb, entity: str, *, bare: bool, limited: bool) -> Envelope:
     """Return the places in the result of a tool that declares none.
 
     `bare`: rows come with nothing around them. The total is the `count` of a complete list, else the `total`. A search
-    has `results`. `flagged`: a flag of success is in front, and a record beside it has a place of its own, as in five
-    of six recorded servers with such a flag.
+    has `results`.
     """
-    success = "success" if flagged else None
     if verb not in _MANY:
         if verb == "delete":
             return Envelope(key="id", success="success")
-        return Envelope(record=last_name(entity) if flagged else "", success=success)
+        return Envelope(record="")
     rows = "results" if verb == "search" else plural(entity)
-    whole = Envelope(rows=rows, total="total" if limited else "count", cursor="next_cursor", success=success)
+    whole = Envelope(rows=rows, total="total" if limited else "count", cursor="next_cursor")
     return Envelope(rows="") if bare else whole
 
 

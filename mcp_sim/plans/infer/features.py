@@ -371,7 +371,6 @@ def _find_places(facts: ToolFacts, verb: Verb, entity: str, *, is_held: bool) ->
         facts.output,
         bare=is_bare,
         limited=is_limited(facts.input),
-        flagged=facts.tool.flagged,
         text=facts.text,
     )
 

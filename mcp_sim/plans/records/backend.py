@@ -27,7 +27,7 @@ from mcp_sim.plans.records.selection import Page, Select, parent_check, selector
 from mcp_sim.plans.records.side_effects import doubting_new_fields
 from mcp_sim.plans.records.updates import updating
 from mcp_sim.plans.refusal import choices_text, invalid, not_found, noun, sentence_of
-from mcp_sim.types import Json, Observation, Record, Tool, Transition, Turn
+from mcp_sim.types import Json, Observation, Tool, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Inside
 from mcp_sim.types.doubts import ANY_FIELD, EVERY_RECORD, Doubts, doubts_name
@@ -255,8 +255,7 @@ def _nothing_left(tool: Tool, entity: str) -> Observation:
     sentence, place = f"No {noun(entity)} is left", text_place(tool)
     if tool.output_schema is not None and place is None and not is_open(result_schema(tool)):
         return tool.failure("not_found", sentence, entity=entity)
-    flag: Record = {"success": True} if tool.flagged else {}
-    value: Json = sentence if tool.prose else {**flag, last_word(entity): None, "message": sentence}
+    value: Json = sentence if tool.prose else {last_word(entity): None, "message": sentence}
     return tool.success(value, place)
 
 

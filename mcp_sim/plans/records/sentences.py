@@ -37,14 +37,14 @@ def sentence_writer(plan: Plan, entity: Entity) -> WriteText:
         return lambda facts: head.format(value_text(facts.key))
 
     def write_text(facts: Facts) -> str:
-        return "\n".join([f"{head.format(value_text(facts.key))} successfully", *_lines(record_of(facts.record or {}))])
+        return "\n".join([head.format(value_text(facts.key)), *_lines(record_of(facts.record or {}))])
 
     return write_text
 
 
 def _head(plan: Plan, entity: Entity) -> str:
-    """Return the beginning of a sentence about a write, with a place for the key: `Task {} created`."""
-    return f"{label(entity.name)}{'' if entity.singleton else ' {}'} {DONE[plan.verb]}"
+    """Return the sentence about a write, with a place for the key: `Task {} created successfully`."""
+    return f"{label(entity.name)}{'' if entity.singleton else ' {}'} {DONE[plan.verb]} successfully"
 
 
 def found_writer(plan: Plan, entity: Entity) -> WriteText:
@@ -59,7 +59,7 @@ def confirmation_writer(plan: Plan, entity: Entity) -> WriteText:
     head, name = _head(plan, entity), name_field(entity)
 
     def write_text(facts: Facts) -> str:
-        sentence = f"{head.format(value_text(facts.key))} successfully"
+        sentence = head.format(value_text(facts.key))
         called = (facts.record or {}).get(name or "")
         return f"{sentence}: {called}" if isinstance(called, str) and called else sentence
 

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Example
-from mcp_sim.types.json_schema.shapes import is_open
 from mcp_sim.types.result_schemas import declares_data, mentions_data, text_place
 
 _FOR_PEOPLE = r"\b(?:human[- ]readable|markdown|formatted (?:string|text|list|output)|plain text)\b"
@@ -35,30 +34,23 @@ def is_for_people(description: str) -> bool:
     return re.search(_FOR_PEOPLE, description, re.IGNORECASE) is not None and not mentions_data(description)
 
 
-def worded_tools(tools: Mapping[str, Tool], examples: Iterable[Example]) -> set[str]:
+def worded_tools(tools: Mapping[str, Tool], examples: Sequence[Example]) -> set[str]:
     """Return the names of the tools that answer in sentences where nothing declares the form of their results.
 
     This is one decision for the whole server, except for tools that render something for people, and for those that
-    declare a text where others declare data: an author who returns data returns it as it is.
+    declare a text: where others declare data, an author who returns data returns it as it is, and else the text is
+    JSON only if more descriptions mention data than sentences.
     """
     if answers_in_prose([*tools.values()], examples):
         return {*tools}
     are_typed = any(map(declares_data, tools.values()))
+    is_data = bool(_shown(examples)) or _mentions(tools.values()) < 0
     return {
         name
         for name, tool in tools.items()
         if is_for_people(tool.description)
-        or (are_typed and text_place(tool) is not None and not mentions_data(tool.description))
+        or (text_place(tool) is not None and (not is_data or (are_typed and not mentions_data(tool.description))))
     }
-
-
-def are_flagged(tools: Collection[Tool]) -> bool:
-    """Whether results begin with a flag of success: if all tools of a server declare any mapping, also those that list.
-
-    So do five of seven such servers. Where lists are returned as they are, there is no place for a flag, and tools
-    raise what fails.
-    """
-    return len(tools) > 1 and all(tool.output_schema is not None and is_open(tool.output_schema) for tool in tools)
 
 
 def answers_in_prose(tools: Sequence[Tool], examples: Iterable[Example]) -> bool:
@@ -66,12 +58,20 @@ def answers_in_prose(tools: Sequence[Tool], examples: Iterable[Example]) -> bool
 
     Where nothing shows it, results are JSON: so answer two of three servers, and a sentence shows no field.
     """
-    shown = [isinstance(example.result, str) for example in examples if not example.is_blocks]
+    shown = _shown(examples)
     if shown:
         return sum(shown) * 2 > len(shown)
-    worded = sum(is_prose(tool.description) for tool in tools)
-    data = sum(mentions_data(tool.description) for tool in tools)
-    return worded > data and worded >= len(tools) * _LEAST_WORDED
+    return _mentions(tools) > 0 and sum(is_prose(tool.description) for tool in tools) >= len(tools) * _LEAST_WORDED
+
+
+def _shown(examples: Iterable[Example]) -> list[bool]:
+    """Return whether the results of examples are texts."""
+    return [isinstance(example.result, str) for example in examples if not example.is_blocks]
+
+
+def _mentions(tools: Collection[Tool]) -> int:
+    """Return how many more tools mention sentences in their descriptions than data."""
+    return sum(is_prose(tool.description) - mentions_data(tool.description) for tool in tools)
 
 
 def returns_key(description: str) -> bool:

@@ -145,7 +145,7 @@ def _promised(tool: Tool, place: str | None, domain: Domain, wrapper: str | None
     is_text = not is_data and (tool.prose or (place or "result") not in TEXT_NAMES)
 
     def show(value: Record) -> Observation:
-        shown = as_sentences(value) if is_text else {"success": True, **value} if tool.flagged else value
+        shown = as_sentences(value) if is_text else value
         return tool.success(shown if wrapper is None else {wrapper: shown}, place)
 
     if digest is not None:

@@ -22,7 +22,7 @@ def _open(name: str, *required: str, **arguments: Json) -> Json:
     return {**given.tool(name, *required, **arguments), "outputSchema": _OPEN}
 
 
-async def test_open_result_schemas_show_whole_records_beside_a_flag(tmp_path: Path) -> None:
+async def test_open_result_schemas_show_whole_records_and_return_what_is_missing(tmp_path: Path) -> None:
     tools = (
         _open("add_kettle", "colour"),
         _open("list_kettles", colour=given.STRING),
@@ -31,28 +31,19 @@ async def test_open_result_schemas_show_whole_records_beside_a_flag(tmp_path: Pa
     )
     async with given.service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
         made = [given.value(await world.call("add_kettle", {"colour": one})) for one in ("red", "blue")]
-        assert [[*one] for one in made] == [["success", "kettle"]] * 2
-        key = made[0]["kettle"]["id"]
+        assert [one["colour"] for one in made] == ["red", "blue"]
+        key = made[0]["kettle_id"]
         listed = given.value(await world.call("list_kettles", {}))
         assert [one["colour"] for one in listed["kettles"]] == ["red", "blue"]
-        assert (listed["success"], listed["count"]) == (True, 2)
+        assert [*listed] == ["kettles", "count"]
         gone = {"success": True, "kettle_id": key, "message": f"Kettle {key} deleted successfully"}
         assert given.value(await world.call("delete_kettle", {"kettle_id": key})) == gone
         missing = await world.call("delete_kettle", {"kettle_id": key})
         assert isinstance(missing.body, ToolResult)
         assert (missing.ok, missing.body.is_error) == (False, False)
-        assert missing.body.value == {"success": False, "error": f"Kettle {key} not found"}
+        assert missing.body.value == {"error": f"Kettle {key} not found"}
         assert [one["colour"] for one in given.value(await world.call("list_kettles", {}))["kettles"]] == ["blue"]
         assert given.value(await world.call("descale", {}))["success"] is True
-
-
-async def test_no_flag_is_shown_where_lists_are_returned_as_they_are(tmp_path: Path) -> None:
-    rows = {"type": "object", "properties": {"result": {"type": "array", "items": _OPEN}}, "required": ["result"]}
-    tools = (_open("add_kettle", "colour"), {**given.tool("list_kettles"), "outputSchema": rows})
-    async with given.service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
-        made = given.value(await world.call("add_kettle", {"colour": "red"}))
-        assert made["colour"] == "red"
-        assert "success" not in made
 
 
 @pytest.mark.parametrize("data", [_OPEN, {"anyOf": [_OPEN, {"type": "null"}], "default": None}])
