@@ -111,7 +111,7 @@ async def test_texts_beside_typed_tools_are_words(tmp_path: Path) -> None:
         {**tool("export_lamps", wrapper(TEXT)), "description": "Export all lamps as JSON."},
     ]
     _, exported, gone = await answers(tmp_path, tools, ADDED[0], ("export_lamps", {}), ("delete_lamp", {"lamp_id": 1}))
-    assert structured(gone) == {"result": "Lamp 1 deleted"}
+    assert structured(gone) == {"result": "Lamp 1 deleted successfully"}
     json.loads(structured(exported)["result"])
 
 

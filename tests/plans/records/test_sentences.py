@@ -41,9 +41,11 @@ async def test_a_wrapped_text_has_all_fields(tmp_path: Path) -> None:
     spec = "text: prose" + TOOLS.replace("    inputSchema", f"    {output}\n    inputSchema")
     async with service(tmp_path, spec, WORLD) as sim, sim.open() as world:
         made = value(await world.call("create_task", {"title": "Water the plants"}))["result"]
-        assert made == "Task task-2 created successfully: Water the plants"
+        assert made.startswith("Task task-2 created successfully\nId: task-2\nTitle: Water the plants")
         assert "Title: Water the plants" in value(await world.call("get_task", {"task_id": "task-2"}))["result"]
         listed = value(await world.call("list_tasks", {"status": "open"}))["result"]
         assert "Found 2 tasks:\n- task-1: Paint the door | low | open" in listed
-        assert value(await world.call("delete_task", {"task_id": "task-2"})) == {"result": "Task task-2 deleted"}
+        assert value(await world.call("delete_task", {"task_id": "task-2"})) == {
+            "result": "Task task-2 deleted successfully"
+        }
         assert value(await world.call("list_tasks", {"status": "completed"})) == {"result": "No tasks found"}
