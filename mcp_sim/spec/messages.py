@@ -120,7 +120,7 @@ def _message(detail: ErrorDetails, model: type[BaseModel], path: Path) -> str:
     context: Mapping[str, Any] = detail.get("ctx", {})
     match detail["type"]:
         case "missing":
-            return "is missing"
+            return "is missing; the first line is `mcp_sim: 1`" if path == ("mcp_sim",) else "is missing"
         case "extra_forbidden":
             return f"unknown key{did_you_mean(str(path[-1]), _keys(model, path[:-1]))}"
         case "value_error":

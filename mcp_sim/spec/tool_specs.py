@@ -43,6 +43,10 @@ from mcp_sim.types.scenario import ServerSpec
 from mcp_sim.types.surface import Resource, ToolInteraction
 
 _ERROR_STYLES = Path(__file__).parent / "error_styles"
+_SAVED_KEYS = {"name", "title", "version", "description", "website", "icons", "instructions", "resources", "prompts",
+               "examples", "errors", "text", "auth", "task"}  # fmt: skip
+"""Keys that dumps of other servers may have beside their list of tools."""
+_OWN_KEYS = {*ToolSpecDocument.model_fields, *ScenarioDocument.model_fields} - {"tools", *_SAVED_KEYS}
 
 
 @frozen
@@ -77,10 +81,13 @@ class Spec:
 
 
 def is_tool_list(value: Json) -> bool:
-    """Whether a value is a tools/list result, or its list alone."""
+    """Whether a value is a tools/list result, or its list alone.
+
+    A tool spec or scenario whose `mcp_sim: 1` is forgotten is not a list: its other keys would go unnoticed.
+    """
     if isinstance(value, dict):
         body = cast("Record", value)
-        return "mcp_sim" not in body and isinstance(body.get("tools"), list)
+        return isinstance(body.get("tools"), list) and not body.keys() & _OWN_KEYS
     return isinstance(value, list)
 
 

@@ -174,7 +174,7 @@ WRONG: dict[str, tuple[str, list[str]]] = {
         ["x.yaml:4: tools.a/b: a server name may contain only letters, digits, `.`, `_` and `-`"],
     ),
     "another version": ("mcp_sim: 2\ntools: crm\n", ["x.yaml:1: mcp_sim: expected 1, got 2"]),
-    "no version": ("seed: 2\ntools: crm\n", ["x.yaml:1: mcp_sim: is missing"]),
+    "no version": ("seed: 2\ntools: crm\n", ["x.yaml:1: mcp_sim: is missing; the first line is `mcp_sim: 1`"]),
     "nothing": ("# only a comment\n", ["x.yaml:1: is empty; a scenario or tool spec begins with `mcp_sim: 1`"]),
     "a text": ("flaky_crm", ["x.yaml:1: must be a mapping, not 'flaky_crm'; a scenario or tool spec begins"]),
     "malformed YAML": (
@@ -327,3 +327,11 @@ def test_no_document_whatever_is_a_crash(tmp_path: Path, body: dict[str, Any]) -
     path.write_text(json.dumps({"mcp_sim": 1, "tools": "crm"} | body), encoding="utf-8")
     for problem in check([path]):
         assert problem.message
+
+
+@pytest.mark.parametrize("added", ["sim: {get_item: {verb: get}}", "world: {state: {items: []}}", "perturbations: []"])
+def test_a_document_without_its_first_line_is_not_taken_for_a_list_of_tools(
+    problems_in: ProblemsIn, added: str
+) -> None:
+    document = f"name: shop\ntools:\n  - name: get_item\n    inputSchema: {{type: object}}\n{added}\n"
+    assert problems_in(document)[0] == "x.yaml:1: mcp_sim: is missing; the first line is `mcp_sim: 1`"
