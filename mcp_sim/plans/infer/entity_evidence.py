@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
@@ -45,6 +46,8 @@ _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 _JOINING, _MEMBERS, _NAMES = table("verbs.joining"), terms("phrases.members"), terms("fields.naming")
 _NUMBERS = frozenset({"integer", "number"})
 _PLAIN = _NUMBERS | {"string", "boolean"}
+_RETURNED = re.compile(r"\breturns?:?\s+(?:an? |the )?(?:new |created |resulting |full )*(\w+(?: \w+)?)", re.IGNORECASE)
+"""What a tool returns, by its description: `The new loan, with its due date`."""
 _INTO = frozenset({("to",), ("into",), ("in",), ("from",)})
 
 
@@ -314,6 +317,27 @@ def _verb_as_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     return done or (server.nouns.get((parsed.word,)) if is_meant else None)
 
 
+def returned(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity that a description says a tool returns, if no argument is its key: a loan, by `lend_book`.
+
+    So it is of verbs that may change something else than their noun.
+    """
+    match = None if facts.parsed.word in STRONG else _RETURNED.search(facts.tool.description)
+    phrase = words(match[1].lower()) if match is not None else ()
+    entity = next((server.nouns[noun] for noun in (phrase, *first_nouns(phrase)) if noun in server.nouns), None)
+    is_new = entity is not None and not keys_among(entity, map(snake, properties(facts.input)), server)
+    return entity if is_new and required(facts.input) else None
+
+
+def _by_only_key(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity whose key is all that a change asks for: `loan` of `return_book(loan_id)`."""
+    parsed, asked = facts.parsed, [*map(snake, required(facts.input))]
+    is_change = parsed.verb == "update" or (parsed.verb == "unknown" and parsed.noun in server.nouns)
+    keyed = server.nouns.get(words(noun_of_id(asked[0]))) if is_change and len(asked) == 1 else None
+    is_known = keyed in server.declared or keyed in server.shown
+    return keyed if is_known and parsed.word not in STRONG else None
+
+
 def _declared_in_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the declared entity in a longer noun: the one that an argument names, or the last one.
 
@@ -499,6 +523,8 @@ _ENTITY_READERS = (
     (listed_as, "the given state lists those it was done to"),
     (_part_of_state, "its name is that of a part of the given state"),
     (_of_parent, "an argument names the parent of given rows"),
+    (returned, "its description says that it returns one"),
+    (_by_only_key, "an argument names one, and nothing else"),
     (_verb_as_noun, "other tools have the verb as their noun"),
     (_declared_in_noun, "its name has a declared entity"),
     (_given_by_part, "its name is short for given records"),

@@ -14,6 +14,7 @@ from mcp_sim.plans.infer.entity_evidence import (
     is_about,
     issued,
     listed_as,
+    returned,
     with_shown_fields,
     with_taken_fields,
 )
@@ -66,6 +67,8 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
 
     One that takes none, and whose result is such a record, makes it.
     """
+    if returned(facts, server) == entity and facts.parsed.verb in {"update", "unknown"}:
+        yield facts.evidence("verb", "create", 0.75, f"it returns a {entity} that no argument names")
     if issued(facts, server) == entity:
         yield facts.evidence("verb", "create", 0.55, f"its result has the id of a {entity}, which no argument gives")
     if facts.parsed.verb != "unknown":

@@ -336,3 +336,36 @@ async def test_an_unknown_verb_with_a_description_or_a_flag_changes_the_state(tm
         assert refused(await world.call("scratch_heat", {"heat_id": "H-2"}))
         await world.call("stop_lease", {"lease_id": "L-1"})
         assert value(await world.call("list_leases")) == [{"lease_id": "L-1", "active": False}]
+
+
+@pytest.mark.parametrize(
+    ("make", "end", "thing", "agreement", "state"),
+    [
+        ("lend_book", "return_book", "book", "loan", "returned"),
+        ("hire_out_boat", "cancel_boat", "boat", "rental", "cancelled"),
+        ("admit_dog", "close_dog", "dog", "stay", "closed"),
+    ],
+)
+async def test_a_verb_makes_what_its_description_returns_and_changes_what_it_has_the_key_of(
+    tmp_path: Path, make: str, end: str, thing: str, agreement: str, state: str
+) -> None:
+    key = f"{agreement}_id"
+    given: Json = {
+        f"{thing}s": [{f"{thing}_id": "T1", "name": "Momo"}, {f"{thing}_id": "T2", "name": "Kelp"}],
+        "people": [{"person_id": "P1", "name": "Olive"}],
+        f"{agreement}s": [
+            {key: "A1", f"{thing}_id": "T1", "person_id": "P1", "status": "open"},
+            {key: "A2", f"{thing}_id": "T1", "person_id": "P1", "status": state},
+        ],
+    }
+    tools = [
+        tool(make, f"{thing}_id", "person_id", about=f"Hand it over to a person.\n\nReturns:\n    The {agreement}."),
+        tool(end, key, about=f"Take it back. Sets the {agreement} to {state}."),
+        tool(f"list_{agreement}s", about=f"List {agreement}s."),
+    ]
+    async with service(tmp_path, given, *tools) as sim, sim.open() as world:
+        made = value(await world.call(make, {f"{thing}_id": "T2", "person_id": "P1"}))
+        assert (made[key], made[f"{thing}_id"], made["status"]) == ("A3", "T2", "open")
+        assert value(await world.call(end, {key: "A3"}))["status"] == state
+        rows = value(await world.call(f"list_{agreement}s"))
+        assert [row["status"] for row in rows] == ["open", state, state]
