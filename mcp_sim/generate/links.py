@@ -177,6 +177,8 @@ def _repeated(noun: str, name: str, link: Field) -> tuple[str, ...]:
         return word_list("amounts", "payable")
     if name in {"unit_price", "price"}:
         return ("price", "unit_price")
+    if name.endswith(("_rate", "_price", "_fee", "deposit", "deposit_amount")):
+        return (name, name.removesuffix("_amount"))
     if name.startswith(("shipping_", "billing_", "delivery_")):
         return (name.partition("_")[2],)
     return ()

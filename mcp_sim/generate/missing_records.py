@@ -14,7 +14,7 @@ from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.coherence import Adjustment, adjustments
 from mcp_sim.generate.contacts import slug
 from mcp_sim.generate.links import repeated_value
-from mcp_sim.generate.numbers import unit_of
+from mcp_sim.generate.periods import lengths_of
 from mcp_sim.generate.places import asked_place, city_in, known_cities
 from mcp_sim.generate.shipped_data import load, word_list
 from mcp_sim.generate.time_fields import Moment, time_formatter, time_meaning
@@ -33,9 +33,6 @@ MOST_CANDIDATES = 32  # the most records that a link is chosen from
 _AGE = timedelta(days=30)  # how long before the start of the world generated records may date back
 
 _DAYS = ("departure_date", "travel_date", "start_date", "check_in", "date")
-_DURATION = re.compile(
-    r"(duration|days|total_days|length|elapsed|moving_time|elapsed_time|flight_time)(_.*)?|.*_duration(_.*)?"
-)
 _USUAL_SECONDS = 90 * 60  # an appointment or a meal, where no field says how long it lasts
 
 _TITLES = ("title", "name", "headline", "subject", "label", "summary", "description", "content", "text", "body")
@@ -97,17 +94,10 @@ def _periods(entity: Entity, given: Container[str]) -> list[tuple[str, Adjustmen
     moved = [name for name in dict.fromkeys((start, "date")) if name in meanings and day is not None]
     periods = [(name, _on_date(day or "", entity.fields[name])) for name in moved]
     if end is not None:
-        lengths = ((field.name, _duration_unit(entity, field)) for field in entity.fields.values())
-        length = next(((name, unit) for name, unit in lengths if unit is not None), None)
+        length = next(((field.name, unit) for field, unit in lengths_of(entity)), None)
         stays = length is None and start not in given and day in {None, start}
         periods.append((end, _end_after(start, entity.fields[end], length, stays=stays)))
     return periods
-
-
-def _duration_unit(entity: Entity, field: Field) -> float | None:
-    """Return how many seconds the unit of a field with a duration has; None for other fields."""
-    is_length = main_type(field.schema) in {"integer", "number"} and _DURATION.fullmatch(snake(field.name))
-    return unit_of(entity.name, field.name, str(field.schema.get("description"))) if is_length else None
 
 
 def _stamps(entity: Entity) -> list[tuple[str, Adjustment]]:

@@ -323,7 +323,8 @@ def returned(facts: ToolFacts, server: ServerFacts) -> str | None:
     So it is of verbs that may change something else than their noun.
     """
     match = None if facts.parsed.word in STRONG else _RETURNED.search(facts.tool.description)
-    phrase = words(match[1].lower()) if match is not None else ()
+    if match is None or not (phrase := words(match[1].lower())):
+        return None
     entity = next((server.nouns[noun] for noun in (phrase, *first_nouns(phrase)) if noun in server.nouns), None)
     is_new = entity is not None and not keys_among(entity, map(snake, properties(facts.input)), server)
     return entity if is_new and required(facts.input) else None
@@ -332,8 +333,8 @@ def returned(facts: ToolFacts, server: ServerFacts) -> str | None:
 def _by_only_key(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose key is all that a change asks for: `loan` of `return_book(loan_id)`."""
     parsed, asked = facts.parsed, [*map(snake, required(facts.input))]
-    is_change = parsed.verb == "update" or (parsed.verb == "unknown" and parsed.noun in server.nouns)
-    keyed = server.nouns.get(words(noun_of_id(asked[0]))) if is_change and len(asked) == 1 else None
+    is_change = parsed.verb == "update" and len(asked) == 1
+    keyed = server.nouns.get(words(noun_of_id(asked[0]))) if is_change else None
     is_known = keyed in server.declared or keyed in server.shown
     return keyed if is_known and parsed.word not in STRONG else None
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
+from mcp_sim.generate.numbers import unit_of
+from mcp_sim.generate.periods import find_period
 from mcp_sim.plans.infer.arguments import (
     find_leaves,
     find_paging,
@@ -27,7 +29,7 @@ from mcp_sim.plans.infer.filters import NAMED, fields_of_arguments, find_filters
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import first_nouns
 from mcp_sim.plans.infer.states import find_described_state, find_flags
-from mcp_sim.plans.infer.verbs import STATES, TRANSITIONS, is_act
+from mcp_sim.plans.infer.verbs import STATES, STRONG, TRANSITIONS, is_act
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
@@ -293,6 +295,7 @@ def _with_sets(
         sets |= _lines(_split(kept, sets)[1], known, {*sets.values()})
         sets |= _first_stock(_split(kept, sets)[1], known, {*sets.values()})
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
+    sets |= _moved_end(_split(kept, sets)[1], features, known, {*sets.values()})
     sets |= _nearest_fields(_split(kept, sets)[1], features, known, {*sets.values()})
     pair = named_value(_split(kept, sets)[1], known.entity) if features.verb == "update" else None
     sets |= {pair[1]: "*"} if pair is not None else {}
@@ -413,6 +416,18 @@ def _changed_number(
         named = counted or [name for name in numbers if act.issuperset(map(singular, words(snake(name))))]
         numbers = named or [name for name in numbers if snake(name) in _STOCK]
     return {changes[0]: numbers[0]} if len(changes) == len(numbers) == 1 else {}
+
+
+def _moved_end(
+    arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields, taken: Container[str]
+) -> dict[str, str]:
+    """Return the duration by which an update moves the end of a record: `extra_days` of `renew_loan`."""
+    period = find_period(Entity(known.entity, fields=known.fields)) if features.verb == "update" else None
+    if period is None or features.parsed.word in STRONG or period.end.name in taken:
+        return {}
+    numbers = {path: schema for path, schema in arguments.items() if main_type(schema) in _NUMBERS}
+    paths = [path for path in numbers if unit_of("", last_name(path), str(numbers[path].get("description")))]
+    return {paths[0]: period.end.name} if len(paths) == 1 else {}
 
 
 def _first_stock(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:

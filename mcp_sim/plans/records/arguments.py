@@ -9,6 +9,7 @@ from typing import TypeAlias, cast
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.conformance import field_schemas
 from mcp_sim.generate.instances import Shaped
+from mcp_sim.generate.numbers import unit_of
 from mcp_sim.generate.time_fields import Moment, time_formatter
 from mcp_sim.plans.infer.arguments import named_value
 from mcp_sim.plans.refusal import neighbours, not_found
@@ -28,7 +29,7 @@ from mcp_sim.types.json_schema.shapes import (
     takes_null,
     types_of,
 )
-from mcp_sim.types.json_values import NOWHERE, in_list, to_integer, value_at
+from mcp_sim.types.json_values import NOWHERE, in_list, is_number, to_integer, value_at
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import is_id, last_word, snake
 from mcp_sim.types.plans import Plan
@@ -122,8 +123,26 @@ def assignments_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = T
             converter(plan, domain, entity, field),
             _keeper(plan, domain, entity, argument(name)) if field == "*" and path == value else None,
         )
+        if (unit := _unit_of_move(plan, entity, path, field, schema)) is None
+        else _moving(path, field, unit, at(schema, path).get("default", ABSENT))
         for path, field in plan.sets.items()
     ]
+
+
+def _unit_of_move(plan: Plan, entity: Entity, path: str, field: str, schema: Record) -> float | None:
+    """Return how many seconds the unit of an argument has that moves a time; None for others."""
+    is_moved = plan.how.get(field) in {"add", "subtract"} and main_type(entity.schema_of(field)) == "string"
+    return unit_of("", path, str(at(schema, path).get("description"))) if is_moved else None
+
+
+def _moving(path: str, field: str, unit: float, default: Json) -> Assignment:
+    """Return the assignment of a duration, in seconds, to a time that moves by it."""
+
+    def seconds(value: Json, _turn: Turn) -> Json:
+        return value * unit if is_number(value) else ABSENT
+
+    usual = default * unit if is_number(default) else ABSENT
+    return Assignment(argument(path), field, usual, takes_null=False, keep=seconds)
 
 
 def _keeper(plan: Plan, domain: Domain, entity: Entity, fetch: Fetch) -> Callable[[Json, Turn], Record]:

@@ -13,6 +13,7 @@ from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.keys import key_maker, key_of_copy, next_key
 from mcp_sim.generate.links import inherited_fields
 from mcp_sim.generate.missing_records import generated_put
+from mcp_sim.generate.periods import find_period
 from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.uniqueness import is_name, is_unique
@@ -258,6 +259,7 @@ def record_maker(
     lists = [field for field in entity.fields.values() if plan.how.get(field.name) == "append"]
     rests = _rests(entity)
     order, settle, inherit = tuple(entity.fields), settling(entity, domain), _inherited(entity, domain)
+    period = find_period(entity)
 
     def make(turn: Turn, invent: Invent, record: Record, values: Mapping[str, Json]) -> Record:
         for field in lists:
@@ -271,6 +273,8 @@ def record_maker(
             if rule.field.name not in record:
                 rule.fill(turn, invent, record)
         record = {**left_out, **record}
+        if period is not None:
+            period.settle(record, values.keys(), {})
         if settle is not None:
             settle(record, values.keys())
         return {name: record[name] for name in dict.fromkeys((*order, *record)) if name in record}

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from mcp_sim.plans.records.effects import Facts, Fill
 from mcp_sim.plans.records.projection import is_alias_of_key, projector
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import is_nullable, items, main_type, properties
-from mcp_sim.types.lexicon.english import last_word, singular, snake, words
+from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.plans import Plan
 
 _LATEST = terms("results.latest")
+_ANY: Record = {"type": "object"}
+"""The schema of records of which nothing says what is shown."""
+_BESIDE = re.compile(r"\b(?:with|including) ((?:its|their|all|the|any) [^.;:\n]*)")
 
 
 def related_records(entity: Entity, name: str, schema: Record, domain: Domain) -> Fill | None:
@@ -51,4 +57,17 @@ def _shows(name: str, shape: Record, other: Entity) -> bool:
     """Whether a property is named after an entity, and its objects show the key of such records, or only fields."""
     is_named, parts = singular(last_word(snake(name))) == last_word(other.name), properties(shape)
     is_keyed = any(part == other.key or is_alias_of_key(other, part) for part in parts)
-    return is_named and (is_keyed or (len(parts) > 1 and parts.keys() <= other.fields.keys()))
+    is_whole = shape == _ANY or (len(parts) > 1 and parts.keys() <= other.fields.keys())
+    return is_named and (is_keyed or is_whole)
+
+
+def described_parts(tool: Tool, plan: Plan, domain: Domain) -> dict[str, Fill]:
+    """Return what fills the lists that a description promises beside a record: "Show a ticket with its parts"."""
+    match = _BESIDE.search(tool.description) if plan.verb == "get" else None
+    entity, promised = domain.entities[plan.entity or ""], f"_{'_'.join(words(match[1].lower()))}_" if match else ""
+    names = [
+        name for other in domain.entities if f"_{(name := plural(other))}_" in promised and name not in entity.fields
+    ]
+    schema: Record = {"type": "array", "items": _ANY}
+    parts = {name: related_records(entity, name, schema, domain) for name in names}
+    return {name: fill for name, fill in parts.items() if fill is not None}

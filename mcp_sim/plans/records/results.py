@@ -6,7 +6,7 @@ Compiled once per tool into closures. Rendered values are always new objects, ne
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -15,6 +15,7 @@ from mcp_sim.plans.records.batch_results import can_report_failures, plain_batch
 from mcp_sim.plans.records.effects import Facts, Fill, Render, record_value
 from mcp_sim.plans.records.filling import Filler, is_optional
 from mcp_sim.plans.records.projection import data_renderer
+from mcp_sim.plans.records.related_records import described_parts
 from mcp_sim.plans.records.selection import Page
 from mcp_sim.plans.records.sentences import DONE, WriteText, confirmation_writer, sentence_writer
 from mcp_sim.plans.refusal import value_text
@@ -116,9 +117,12 @@ def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
     if bare and plan.envelope.shows.get(""):
         return _bare_result(tool, record_value(plan.envelope.shows[""]))
     fill = Filler(tool, plan, domain).filled(result_form(tool, plan, domain), "")
-    if plan.verb not in {"create", "update"} or _shows_fields(tool, domain):
+    is_free, entity = not _shows_fields(tool, domain), domain.entities[plan.entity or ""]
+    parts = described_parts(tool, plan, domain) if is_free else {}
+    if parts:
+        return data_renderer(tool, _with_parts(fill, parts, entity.key))
+    if plan.verb not in {"create", "update"} or not is_free:
         return data_renderer(tool, fill)
-    entity = domain.entities[plan.entity or ""]
     asked = _asked_key(tool, plan, domain) if plan.verb == "create" else None
     confirm = confirmation_writer(plan, entity) if tool.output_schema is not None else None
 
@@ -136,6 +140,17 @@ def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
         return {**({} if confirm is None else {"success": True, "message": confirm(facts)}), **key, **record}
 
     return data_renderer(tool, fill_written)
+
+
+def _with_parts(fill: Fill, parts: Mapping[str, Fill], key: str) -> Fill:
+    """Return what fills a record together with its parts."""
+
+    def fill_both(facts: Facts) -> Json:
+        value = fill(facts)
+        record = as_object(value)
+        return {**record, **{name: show(facts) for name, show in parts.items()}} if key in record else value
+
+    return fill_both
 
 
 def _shows_fields(tool: Tool, domain: Domain) -> bool:

@@ -13,14 +13,15 @@ from typing import Any, TypeAlias
 from mcp_sim.generate.time_fields import event_of, time_meaning
 from mcp_sim.plans.infer.states import FINAL, find_deadline
 from mcp_sim.plans.records.accepted_keys import Accept, acceptance
-from mcp_sim.plans.records.arguments import Link, argument, resolve_links
+from mcp_sim.plans.records.arguments import Fetch, Link, argument, resolve_links
 from mcp_sim.plans.records.filters import Row, matching_rows, query_argument, term_parser
 from mcp_sim.plans.refusal import invalid
 from mcp_sim.types import Json, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, required
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, main_type, properties, property_of, required
 from mcp_sim.types.json_values import canonical
 from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.lexicon.terms import terms
@@ -131,21 +132,33 @@ def selector(tool: Tool, plan: Plan, entity: Entity, *, any_field: bool = False)
     order, paged = Ordering(tool, plan, entity), pager(tool, plan)
     sort, direction = argument(plan.paging.sort or ""), argument(plan.paging.order or "")
     query, parse_terms = query_argument(plan), term_parser(entity)
-    deadline = find_deadline(tool.name, plan, entity)
-    example = None if deadline is None else example_of(entity.fields[deadline[0]].schema)
+    due = _deadlines(tool, plan, entity)
     is_settled = _settled_test(entity)
 
     def select(turn: Turn) -> Page | Observation:
         arguments = turn.call.arguments
         hits = matching(turn.view, arguments)
-        if deadline is not None:
-            name, is_past = deadline
-            open_rows = [row for row in hits if not is_settled(row[1])]
-            hits = [row for row in open_rows if _is_past(row[1].get(name), example, turn.now) is is_past]
+        for is_asked, name, example, is_past in due:
+            if is_asked(arguments) is True:
+                open_rows = [row for row in hits if not is_settled(row[1])]
+                hits = [row for row in open_rows if _is_past(row[1].get(name), example, turn.now) is is_past]
         words = " ".join(parse_terms(query(arguments)).words)
         return paged(order(hits, sort(arguments), direction(arguments), words), arguments)
 
     return select
+
+
+def _deadlines(tool: Tool, plan: Plan, entity: Entity) -> list[tuple[Fetch, str, Json, bool]]:
+    """Return what a list compares with now if a value is true: always by its name, or by a flag: `overdue_only`.
+
+    Each is the value, the field with the time, an example of its form, and whether the time is past.
+    """
+    schema = expanded(tool.input_schema)
+    flags = [name for name in properties(schema)
+             if main_type(property_of(schema, name)) == "boolean" and name not in plan.filters]  # fmt: skip
+    asked: list[tuple[str, Fetch]] = [(tool.name, lambda _arguments: True), *((name, argument(name)) for name in flags)]
+    due = [(fetch, find_deadline(name, plan, entity)) for name, fetch in asked]
+    return [(fetch, at[0], example_of(entity.fields[at[0]].schema), at[1]) for fetch, at in due if at is not None]
 
 
 def _is_past(value: Json, example: Json, now: datetime) -> bool | None:

@@ -11,8 +11,10 @@ from typing import cast
 from mcp_sim.generate.coherence import payment_fields
 from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.edits import VERSION
+from mcp_sim.generate.periods import find_period, shifted
 from mcp_sim.generate.time_fields import event_of, time_formatter, time_meaning
 from mcp_sim.generate.uniqueness import is_name
+from mcp_sim.plans.infer.verbs import STRONG
 from mcp_sim.plans.records.arguments import (
     assigned_values,
     assignments_of,
@@ -39,6 +41,7 @@ from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import participle, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import How, Plan
+from mcp_sim.types.time_formats import parse_time
 
 _NAMING = ("id", "key", "name", "title")
 _STOCK, _HELD = terms("fields.stock"), terms("fields.held")
@@ -72,7 +75,8 @@ class RecordUpdate:
         self.mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
         self.appending: Mapping[str, How] = {**_appendable(entity), **plan.how}
         self.moves, self.rename = _automatic_fields(entity, tool), _key_changer(tool, entity, domain)
-        self.settle, self.pay = settling(entity, domain), _payment(plan, entity)
+        self.settle, self.pay, self.period = settling(entity, domain), _payment(plan, entity), find_period(entity)
+        self.is_plain = STRONG.get(next(iter(words(tool.name)), "")) == "update"  # it changes only what it takes
 
     def __call__(self, turn: Turn, key: Key) -> Effect | Observation:
         given = {**self.fixed(turn), **assigned_values(turn, self.sets)}
@@ -109,6 +113,8 @@ class RecordUpdate:
         record = {**before, **after, **self.total(before, after), **self.moves(before, after, turn.now)}
         if self.pay is not None:
             self.pay(before, record, values)
+        if self.period is not None:
+            self.period.settle(record, after.keys(), {} if self.is_plain else before)
         if self.settle is not None:
             self.settle(record, values.keys())
         if not equal(new_key, key):
@@ -222,6 +228,8 @@ def _calculated(before: Json, value: Json, how: How, field: Field) -> Json | Ref
     name = field.name.replace("_", " ")
     if not is_number(value):
         return Refused(f"cannot change {field.name} by {quoted(value)}, which is not a number")
+    if main_type(field.schema) not in {"integer", "number"} and parse_time(before) is not None:
+        return shifted(field, before, value if how == "add" else -value)
     there, change = before if is_number(before) else 0, value if how == "add" else -value
     total = _sum(there, change)
     least, most = field.schema.get("minimum", 0), field.schema.get("maximum")

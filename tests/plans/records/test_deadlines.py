@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import given
 from support.matched_tools import answered, simulator, tool
 
 Json = Any
@@ -56,3 +57,26 @@ async def test_a_state_that_says_overdue_needs_no_time(tmp_path: Path) -> None:
     tools = [tool("list_overdue_bills"), tool("get_bill", bill_id=TEXT)]
     async with simulator(tmp_path, tools, {"bills": rows}).open() as world:
         assert [row["id"] for row in await answered(world, "list_overdue_bills")] == ["a"]
+
+
+@pytest.mark.parametrize("flag", ["overdue_only", "only_overdue", "late"])
+async def test_a_flag_lists_what_is_overdue(tmp_path: Path, flag: str) -> None:
+    rows = [
+        {"loan_id": "L1", "due_date": "2019-03-01", "status": "open"},
+        {"loan_id": "L2", "due_date": "2019-03-01", "status": "returned"},
+        {"loan_id": "L3", "due_date": "2101-04-01", "status": "open"},
+    ]
+    listed = given.tool("list_loans", about="List loans.", **{flag: {"type": "boolean", "default": False}})
+    async with given.service(tmp_path, {"loans": rows}, listed) as sim, sim.open() as world:
+        for arguments, keys in (({flag: True}, ["L1"]), ({flag: False}, ["L1", "L2", "L3"]), ({}, ["L1", "L2", "L3"])):
+            shown = given.value(await world.call("list_loans", arguments))
+            assert [row["loan_id"] for row in shown] == keys
+
+
+@pytest.mark.parametrize(("flag", "count"), [("available_only", "copies_available"), ("only_free", "rooms_free")])
+async def test_a_flag_lists_what_has_something_left(tmp_path: Path, flag: str, count: str) -> None:
+    rows = [{"id": "a", count: 2}, {"id": "b", count: 0}]
+    listed = given.tool("list_books", about="List books.", **{flag: {"type": "boolean"}})
+    async with given.service(tmp_path, {"books": rows}, listed) as sim, sim.open() as world:
+        assert [row["id"] for row in given.value(await world.call("list_books", {flag: True}))] == ["a"]
+        assert len(given.value(await world.call("list_books"))) == 2

@@ -1,0 +1,99 @@
+"""Periods of records: when they begin, how long they last, when they end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from datetime import timedelta
+
+from mcp_sim.generate.numbers import unit_of
+from mcp_sim.generate.time_fields import TimeMeaning, time_formatter, time_meaning
+from mcp_sim.types import Json, Record
+from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.time_formats import parse_time, time_format
+
+_DURATION = re.compile(
+    r"(duration|days|nights|weeks|total_days|length|elapsed|moving_time|elapsed_time|flight_time)(_.*)?"
+    r"|.*_(duration|days|nights|weeks)(_.*)?"
+)
+_BEGINNINGS: tuple[TimeMeaning, ...] = ("start", "occurred", "created", "past")
+_BARE = frozenset({"start", "starts", "begin", "begins", "end", "ends"})
+_DEADLINES = terms("fields.deadline")
+
+
+@frozen
+class Period:
+    """The times of a record between which it lasts."""
+
+    starts: tuple[str, ...]
+    """The fields that may have the beginning, the likeliest first."""
+    end: Field
+    length: Field | None
+    unit: float
+    """How many seconds the unit of the length has."""
+
+    def settle(self, record: Record, given: Collection[str], before: Record) -> None:
+        """Compute the end by the length of a record, or the length by its times, whichever a call did not give.
+
+        Without a length, the end moves with the beginning of the record as it was `before`.
+        """
+        start = next((name for name in self.starts if record.get(name) is not None), "")
+        begun, name = parse_time(record.get(start)), "" if self.length is None else self.length.name
+        lasts: Json = record.get(name)
+        has_length = isinstance(lasts, int | float) and not isinstance(lasts, bool)
+        if begun is None or self.end.name == start or not {start, name, self.end.name} & {*given}:
+            return
+        if self.end.name in given:
+            ended = parse_time(record.get(self.end.name))
+            is_open = has_length and name not in given
+            if self.length is not None and is_open and ended is not None and ended > begun:
+                number = (ended - begun) / timedelta(seconds=self.unit)
+                record[name] = round(number) if main_type(self.length.schema) == "integer" else round(number, 2)
+        elif has_length:
+            record[self.end.name] = shifted(self.end, record[start], lasts * self.unit)
+        elif (then := parse_time(before.get(start))) is not None and record.get(self.end.name) is not None:
+            record[self.end.name] = shifted(self.end, record[self.end.name], (begun - then).total_seconds())
+
+
+def shifted(field: Field, time: Json, seconds: float) -> Json:
+    """Return a time that many seconds later; unchanged if it is no time, or beyond the calendar.
+
+    Its form is that of the field, else its own.
+    """
+    moment, form = parse_time(time), None if field.schema.get("format") else time_format(time)
+    write = time_formatter(field.name, field.schema) if form is None else form.write
+    try:
+        return time if moment is None else write(moment + timedelta(seconds=seconds))
+    except OverflowError:
+        return time
+
+
+def find_period(entity: Entity) -> Period | None:
+    """Return the period of an entity's records, if they have a beginning and an end or a deadline."""
+    meanings = {name: _meaning(field) for name, field in entity.fields.items()}
+    ends = [name for name in meanings if meanings[name] == "end"]
+    ends += [name for name in meanings if meanings[name] in {"expiry", "future"} and _DEADLINES & {*words(snake(name))}]
+    starts = tuple(name for meaning in _BEGINNINGS for name in meanings if meanings[name] == meaning)
+    if not ends or not starts:
+        return None
+    length, unit = next(lengths_of(entity), (None, 1.0))
+    return Period(starts, entity.fields[ends[0]], length, unit)
+
+
+def _meaning(field: Field) -> TimeMeaning | None:
+    """Return the meaning of a time. A text `start` may have one, even if nothing says that it is a time."""
+    is_bare = snake(field.name) in _BARE and main_type(field.schema) == "string"
+    return time_meaning(field.name, {**field.schema, "format": "date-time"} if is_bare else field.schema)
+
+
+def lengths_of(entity: Entity) -> Iterator[tuple[Field, float]]:
+    """Yield the fields with a duration, and how many seconds their units have."""
+    for field in entity.fields.values():
+        is_length = main_type(field.schema) in {"integer", "number"} and _DURATION.fullmatch(snake(field.name))
+        unit = unit_of(entity.name, field.name, str(field.schema.get("description"))) if is_length else None
+        if unit is not None:
+            yield field, unit
