@@ -7,7 +7,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
 
-from mcp_sim.generate.periods import find_period
 from mcp_sim.plans.infer.arguments import last_name
 from mcp_sim.plans.infer.envelopes import batch_envelope
 from mcp_sim.plans.infer.evidence import Evidence, basis_of
@@ -22,7 +21,7 @@ from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, STRONG, success_flags
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import at, constants, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import constants, main_type, properties, required
 from mcp_sim.types.lexicon.english import is_id, last_word, plural, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import EFFECT, RECORDLESS, Basis, Envelope, How, Plan
@@ -35,7 +34,7 @@ _SURE, _IDLES, _MIN_DESCRIBED, _UNKNOWN, _MOST_RECORDLESS = 0.6, 0.5, 0.35, 0.1,
 has, that of plans that say only that nothing is known, and the greatest of plans without records."""
 
 _DIGESTS = terms("nouns.digests")
-_PAID = terms("fields.paid")
+_PAID, _TIME_UNITS = terms("fields.paid"), terms("arguments.time_unit")
 _IDLE = "nothing it could change"
 _USUAL_FORM = Basis("inferred", 0.4, ("the usual form",))
 _SHOWN_FORM = Basis("example", 0.9, ("an example shows it",))
@@ -268,16 +267,15 @@ def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[s
     changed = [field.name for field in fields if main_type(field.schema) in kinds and not constants(field.schema)]
     modes: dict[str, How] = dict.fromkeys(changed, features.enters) if features.enters is not None else {}
     numbers = {field.name for field in fields if main_type(field.schema) in {"integer", "number"}}
-    period = find_period(entity) if features.verb == "update" else None
-    end = None if period is None or period.end.name in numbers else period.end.name
+    texts = {field.name for field in fields if features.verb == "update" and main_type(field.schema) == "string"}
     for path, name in roles.sets.items():
         is_payment = snake(name) in _PAID and snake(last_name(path)) not in _PAID
         how = "add" if is_payment else features.calculates(path)
         how = how and (features.counts(name) or how)
         if how is not None and name in numbers:
             modes[name] = how
-        elif name == end and main_type(at(features.input, path)) in {"integer", "number"}:
-            modes[name] = "add"
+        elif name in texts and last_word(last_name(path)) in _TIME_UNITS and last_name(path) != snake(name):
+            modes[name] = "add"  # a time moves by a duration
     return modes
 
 

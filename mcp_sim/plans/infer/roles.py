@@ -10,8 +10,6 @@ import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
-from mcp_sim.generate.numbers import unit_of
-from mcp_sim.generate.periods import find_period
 from mcp_sim.plans.infer.arguments import (
     find_leaves,
     find_paging,
@@ -34,7 +32,7 @@ from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, is_nullable, items, main_type, properties, property_of, required
-from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake, words
+from mcp_sim.types.lexicon.english import last_word, noun_of_id, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
 
@@ -55,6 +53,7 @@ _STOCK, _FIRST = terms("fields.stock"), terms("arguments.first_value")
 _IDS, _NAMES = frozenset({"id", "uid", "uuid"}), terms("fields.naming")
 _STATES = terms("fields.state")
 _NUMBERS = frozenset({"integer", "number"})
+_TIME_UNITS, _ENDS = terms("arguments.time_unit"), terms("fields.end")
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
 _DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of pages",))
 _NO_PAGING = Paging()
@@ -422,12 +421,13 @@ def _moved_end(
     arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields, taken: Container[str]
 ) -> dict[str, str]:
     """Return the duration by which an update moves the end of a record: `extra_days` of `renew_loan`."""
-    period = find_period(Entity(known.entity, fields=known.fields)) if features.verb == "update" else None
-    if period is None or features.parsed.word in STRONG or period.end.name in taken:
+    if features.verb != "update" or features.parsed.word in STRONG:
         return {}
-    numbers = {path: schema for path, schema in arguments.items() if main_type(schema) in _NUMBERS}
-    paths = [path for path in numbers if unit_of("", last_name(path), str(numbers[path].get("description")))]
-    return {paths[0]: period.end.name} if len(paths) == 1 else {}
+    numbers = (path for path, schema in arguments.items() if main_type(schema) in _NUMBERS)
+    paths = [path for path in numbers if last_word(last_name(path)) in _TIME_UNITS]
+    texts = (field.name for field in known.named.values() if main_type(field.schema) == "string")
+    ends = [name for name in texts if name not in taken and not _ENDS.isdisjoint(words(snake(name)))]
+    return {paths[0]: ends[0]} if len(paths) == len(ends) == 1 else {}
 
 
 def _first_stock(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:
