@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -40,4 +41,4 @@ async def test_a_schema_with_a_single_text_holds_the_acknowledgement(tmp_path: P
     pressed = {**tool("press_button", "colour"), "outputSchema": wrapped}
     async with service(tmp_path, {"flags": []}, pressed) as simulator, simulator.open("w") as world:
         result = value(await world.call("press_button", {"colour": "red"}))
-    assert result["result"] == "Button pressed successfully\nColour: red"
+    assert json.loads(result["result"]) == {"success": True, "message": "Button pressed successfully", "colour": "red"}

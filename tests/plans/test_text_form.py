@@ -74,8 +74,6 @@ async def test_all_tools_of_a_server_answer_in_one_form(
     answered = await forms(tmp_path, spec(described, wrapped=wrapped, declared=declared))
     # What renders one thing for people does so also in a server of JSON.
     rendered = {"get_card"} if described is JSON and not declared else set[str]()
-    # Most functions that return a text return sentences, unless the descriptions mention data.
-    form = "prose" if wrapped and not (described or declared) else form
     assert answered == {name: "prose" if name in rendered else form for name, _ in CALLS}
 
 
