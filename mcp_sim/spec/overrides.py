@@ -4,8 +4,11 @@ Entities in plans are renamed for the namespaces of several servers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+import json
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from mcp_sim.spec.parts.content import template_of
@@ -80,7 +83,18 @@ def check_sim(place: Place, sim: Mapping[str, SimPart], tools: Mapping[str, Plac
 def _check_backend(at: Place, sim_part: SimPart) -> None:
     known = [name for name in backends.names() if name != PROGRAM]
     if sim_part.backend is not None and sim_part.backend not in known:
-        at.at("backend").error(f"unknown backend{did_you_mean(sim_part.backend, known)}")
+        programs = [f"`program: {name}`" for name in _replaced_backends().get(sim_part.backend, ())]
+        nearest = did_you_mean(sim_part.backend, known)
+        instead = (
+            f"; it was replaced by the catalogue: {' or '.join(programs)} in the tool spec" if programs else nearest
+        )
+        at.at("backend").error(f"unknown backend{instead}")
+
+
+@cache
+def _replaced_backends() -> Mapping[str, Sequence[str]]:
+    """Return the programs of the catalogue that replace former backends."""
+    return json.loads(Path(__file__).with_name("replaced_backends.json").read_text(encoding="utf-8"))
 
 
 def _check_arguments(at: Place, sim_part: SimPart, tool: Record) -> None:
