@@ -60,7 +60,7 @@ class Period:
 
 
 def shifted(field: Field, time: Json, seconds: float) -> Json:
-    """Return a time that many seconds later; unchanged if it is no time, or beyond the calendar.
+    """Return a time that many seconds later; unchanged if it is not a time, or lies beyond the calendar.
 
     Its form is that of the field, else its own.
     """

@@ -16,7 +16,7 @@ from mcp_sim.types.plans import Plan
 
 _LATEST = terms("results.latest")
 _ANY: Record = {"type": "object"}
-"""The schema of records of which nothing says what is shown."""
+"""The schema of records if nothing declares what is shown."""
 _BESIDE = re.compile(r"\b(?:with|including) ((?:its|their|all|the|any) [^.;:\n]*)")
 
 
