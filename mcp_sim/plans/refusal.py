@@ -9,7 +9,10 @@ from typing import cast
 from mcp_sim.types import Json, Key, Observation, Record, Tool, ToolResult, View
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.json_schema.shapes import is_open
 from mcp_sim.types.json_values import as_text, encode
+from mcp_sim.types.lexicon.english import last_word
+from mcp_sim.types.result_schemas import result_schema, text_place
 
 _SHOWN = 10
 """The most alternatives that a message lists. An agent chooses among a few; a table may have thousands."""
@@ -61,6 +64,15 @@ def not_found(
         near = did_you_mean(str(value), [str(other) for other in others])
         sentence += near or f". Available: {', '.join(str(other) for other in others)}"
     return tool.failure("not_found", sentence, **{**slots, **more})
+
+
+def nothing_left(tool: Tool, entity: str) -> Observation:
+    """Return the answer to a question for the next task if nothing is left: a success where the result can be one."""
+    sentence, place = f"No {noun(entity)} is left", text_place(tool)
+    if tool.output_schema is not None and place is None and not is_open(result_schema(tool)):
+        return tool.failure("not_found", sentence, entity=entity)
+    value: Json = sentence if tool.prose else {last_word(entity): None, "message": sentence}
+    return tool.success(value, place)
 
 
 def neighbours(view: View, entity: Entity) -> Sequence[Key]:

@@ -26,19 +26,19 @@ from mcp_sim.plans.records.results import reports_failures, result_renderer
 from mcp_sim.plans.records.selection import Page, Select, parent_check, selector
 from mcp_sim.plans.records.side_effects import doubting_new_fields
 from mcp_sim.plans.records.updates import updating
-from mcp_sim.plans.refusal import choices_text, invalid, not_found, noun, sentence_of
+from mcp_sim.plans.refusal import choices_text, invalid, not_found, nothing_left, sentence_of
 from mcp_sim.types import Json, Observation, Tool, Transition, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Inside
 from mcp_sim.types.doubts import ANY_FIELD, EVERY_RECORD, Doubts, doubts_name
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import at, is_nullable, is_open, properties, required
+from mcp_sim.types.json_schema.shapes import at, is_nullable, properties, required
 from mcp_sim.types.json_values import encode
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
-from mcp_sim.types.lexicon.english import last_word, words
+from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import CERTAIN, DECLARED, Plan
-from mcp_sim.types.result_schemas import result_schema, text_place
+from mcp_sim.types.result_schemas import result_schema
 
 Show: TypeAlias = Callable[[Facts], Transition]
 """Makes a transition without changes of what a call did or found."""
@@ -242,21 +242,12 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
         if row is None:
             name = next((name for name in names if name in turn.call.arguments), None)
             if page.rows or name is None:
-                return Transition(_nothing_left(tool, entity))
+                return Transition(nothing_left(tool, entity))
             return Transition(not_found(tool, entity, turn.call.arguments.get(name or ""), name))
         key, record = row
         return show(Facts(turn, turn.view, record, key, page))
 
     return answer
-
-
-def _nothing_left(tool: Tool, entity: str) -> Observation:
-    """Return the answer to a question for the next task if nothing is left: a success where the result can be one."""
-    sentence, place = f"No {noun(entity)} is left", text_place(tool)
-    if tool.output_schema is not None and place is None and not is_open(result_schema(tool)):
-        return tool.failure("not_found", sentence, entity=entity)
-    value: Json = sentence if tool.prose else {last_word(entity): None, "message": sentence}
-    return tool.success(value, place)
 
 
 def _selector(tool: Tool, plan: Plan, domain: Domain) -> Select:

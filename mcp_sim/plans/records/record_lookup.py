@@ -11,7 +11,7 @@ from mcp_sim.generate.shipped_data import word_set
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.filters import Row, field_value
-from mcp_sim.plans.refusal import invalid, neighbours, not_found
+from mcp_sim.plans.refusal import invalid, neighbours, not_found, nothing_left
 from mcp_sim.types import Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Entity
@@ -65,7 +65,10 @@ def finder(tool: Tool, plan: Plan, entity: Entity) -> Find:
             if by_fields is not None and any(path in turn.call.arguments for path in plan.filters):
                 return by_fields(turn)
             first = next(iter(turn.view.rows(name)), None) if is_optional else None
-            return first[0] if first is not None else invalid(tool, plan.key, None, f"{plan.key} is required")
+            if first is not None:
+                return first[0]
+            is_read = plan.verb == "get"  # no call that fits the inputSchema is refused for a guess
+            return nothing_left(tool, name) if is_read else invalid(tool, plan.key, None, f"{plan.key} is required")
         return not_found(tool, name, None if asked is ABSENT else asked, plan.key, neighbours(turn.view, entity))
 
     return find

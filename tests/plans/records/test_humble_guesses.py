@@ -152,3 +152,18 @@ async def test_a_record_may_be_named_by_a_fraction(value: float, tmp_path: Path)
     async with simulator(tmp_path, [lend, use], state).open() as world:
         await answered(world, "use_book", **id_of("book", value))
         await answered(world, "lend_book")
+
+
+@pytest.mark.parametrize("noun", ["node", "sensor", "loan"])
+async def test_a_read_without_its_optional_key_is_not_refused_where_nothing_exists_yet(
+    noun: str, tmp_path: Path
+) -> None:
+    tools = [
+        tool("show", f"Show all or a single {noun}", needed="", **{noun: TEXT}),
+        tool(f"add_{noun}", f"Add a {noun}", **id_of(noun), status=TEXT),
+        tool(f"remove_{noun}", f"Remove a {noun}", **id_of(noun)),
+    ]
+    async with simulator(tmp_path, tools, {}).open() as world:
+        assert "required" not in str(await answered(world, "show"))
+        await answered(world, f"add_{noun}", **id_of(noun, "first"), status="open")
+        assert "first" in str(await answered(world, "show"))
