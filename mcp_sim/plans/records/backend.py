@@ -18,7 +18,7 @@ from mcp_sim.plans.records.doubts import (
     is_unsure_write,
     missing_record_noter,
 )
-from mcp_sim.plans.records.effects import Facts, GuessedFailure, Render, WriteMany, batch
+from mcp_sim.plans.records.effects import Facts, Render, WriteMany, batch
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
 from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_record, parts_of
 from mcp_sim.plans.records.removal import removal
@@ -151,9 +151,6 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         effect = write(turn, invent)
-        if isinstance(effect, GuessedFailure):
-            Doubts(turn.memory, plan.entity or "").add(effect.key, effect.fields, turn.index)
-            return Transition(effect, guessed=True)
         if isinstance(effect, Observation):
             return Transition(effect, guessed=note_missing(turn) or is_lost(turn))
         if is_vague and turn.view.get(plan.entity or "", effect.key) is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
 from mcp_sim.plans.infer.states import FINAL, KNOWN_STATES, nearest_choice
-from mcp_sim.plans.infer.verbs import PHRASES, undone_verbs
+from mcp_sim.plans.infer.verbs import PHRASES
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.record_lookup import may_lack_key
 from mcp_sim.plans.records.selection import NO_ROWS, Page
@@ -18,13 +18,12 @@ from mcp_sim.types.conditions import ABSENT, equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.doubts import ANY_FIELD, EVERY_RECORD
 from mcp_sim.types.draws import Draws
-from mcp_sim.types.initial_values import initial_states
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, required, types_of
 from mcp_sim.types.json_values import NOWHERE, value_at
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import last_word, participle, plural, singular, snake, words
-from mcp_sim.types.lexicon.terms import groups, terms
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 
 Write: TypeAlias = Callable[[Turn, Invent], "Effect | Observation"]
@@ -38,10 +37,9 @@ _FINAL = terms("states.left_by_restart")
 _INITIAL = terms("states.initial") - {"active"}  # where records stay for long, also with other states
 _LEAVES = re.compile(r"\w+ an? (\w+)\b")
 _RESTARTS, _REPEATABLE = terms("states.restarting"), terms("states.repeatable")
-_ENDS = FINAL - terms("states.left_again")
 _EXACT = KNOWN_STATES - terms("states.wide")
 """States that records are in or not: an `open` ticket may be in progress."""
-_STATES, _FIRST = terms("fields.state"), groups("verbs.first")
+_STATES = terms("fields.state")
 _INTRANSITIVE = terms("verbs.intransitive")
 _UNAIDED = frozenset(map(participle, _INTRANSITIVE))
 
@@ -89,15 +87,7 @@ def effect_without_record(
     return effect
 
 
-@dataclass(slots=True)
-class GuessedFailure(Observation):
-    """A failure that only the words of states and verbs suggest: the record `key` may have changed in some `fields`."""
-
-    key: Key = ""
-    fields: frozenset[str] = frozenset()
-
-
-def state_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Key, Record], Observation | None]:
+def state_check(tool: Tool, plan: Plan) -> Callable[[Key, Record], Observation | None]:
     """Compile the check that refuses a transition: the record has the state already, or cannot leave its state.
 
     An inferred state may be repeated where servers accept that: what is published is published again.
@@ -109,8 +99,6 @@ def state_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Key, Record
     named = frozenset[str]() if is_declared else _presupposed(tool, plan)
     match = _LEAVES.match(tool.description)
     is_first = match is not None and snake(match[1]) in _INITIAL  # "Cancel a planned run" cancels no run that is done
-    is_undoing = is_declared or bool(undone_verbs(_act(tool))) or _act(tool).startswith("re")
-    needed = frozenset[str]() if is_declared else _states_needed(tool, plan, domain)
     said = _refused_act(tool, plan)
 
     def check(key: Key, before: Record) -> Observation | None:
@@ -125,12 +113,6 @@ def state_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Key, Record
                 (snake(there) in _FINAL and snake(value) not in _RESTARTS) or (is_first and snake(there) in FINAL)
             ):
                 return conflict(tool, entity, key, f"cannot {said}: it is {_state_text(there)}", status=there)
-            elif isinstance(there, str) and not is_declared:
-                is_over = snake(there) in _ENDS and snake(value) not in _RESTARTS | FINAL and not is_undoing
-                is_early = bool(needed) and there not in needed and bool(initial_states([there]))
-                if is_over or is_early:
-                    why = conflict(tool, entity, key, f"cannot {said}: it is {_state_text(there)}", status=there)
-                    return GuessedFailure(why.body, why.delay, why.notifications, why.has_slots, key, frozenset({name}))
         states = [before[name] for name in before if named and snake(name) in _STATES and isinstance(before[name], str)]
         if states and named.isdisjoint(words(str(states[0]))):
             return conflict(tool, entity, key, f"cannot {said}: it is {_state_text(states[0])}", status=states[0])
@@ -145,14 +127,6 @@ def _presupposed(tool: Tool, plan: Plan) -> frozenset[str]:
     leads = {snake(value) for value in plan.fixed.values() if isinstance(value, str)}
     is_state = word in _EXACT - leads and singular(noun) in words(plan.entity or "")  # no `add_paid_leave(employee)`
     return frozenset({word}) if is_state and plan.key is not None else frozenset()
-
-
-def _states_needed(tool: Tool, plan: Plan, domain: Domain) -> frozenset[str]:
-    """Return the states that tools lead to whose verbs come before that of a tool: the `started` of a `finish`."""
-    first = _FIRST.get(_act(tool), ())
-    before = (other for other in domain.plans.values() if other.entity == plan.entity and other.verb == "update")
-    states = [value for other in before if _act(domain.tools[other.tool]) in first for value in other.fixed.values()]
-    return frozenset(value for value in states if isinstance(value, str))
 
 
 def _act(tool: Tool) -> str:

@@ -37,7 +37,7 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
     entity = domain.entities[plan.entity or ""]
     by_parents = clears(tool, plan, entity)
     select = _selection_by_parents(tool, plan, entity) if by_parents else _selection(tool, plan, entity, domain)
-    check_state, name = state_check(tool, plan, domain), entity.name
+    check_state, name = state_check(tool, plan), entity.name
     others = dependants(domain, name)
     missing = effect_without_record(tool, plan, domain)
 

@@ -68,7 +68,7 @@ class RecordUpdate:
         entity = domain.entities[plan.entity or ""]
         self.tool, self.plan, self.entity = tool, plan, entity
         self.sets, self.links = assignments_of(tool, plan, domain, defaults=False), links_of(plan, entity, domain)
-        self.fixed, self.check_state = fixed_values(plan, entity), state_check(tool, plan, domain)
+        self.fixed, self.check_state = fixed_values(plan, entity), state_check(tool, plan)
         self.dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
         self.merge_lines = line_merger(entity, domain, self.sets, keeps=bool(plan.fixed))
         self.enter_lines, self.total = line_entering(plan, entity, domain), line_total(entity)
