@@ -12,6 +12,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
+from mcp_sim.types.json_values import is_number
 from mcp_sim.types.lexicon.english import snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.time_formats import parse_time, time_format
@@ -36,17 +37,18 @@ class Period:
     unit: float
     """How many seconds the unit of the length has."""
 
-    def settle(self, record: Record, given: Collection[str], before: Record) -> None:
+    def settle(self, record: Record, given: Collection[str], before: Record, *, follows: bool = False) -> bool:
         """Compute the end by the length of a record, or the length by its times, whichever a call did not give.
 
-        Without a length, the end moves with the beginning of the record as it was `before`.
+        A length counts only if it agreed with the times of the record as it was `before`: that of a boat does not.
+        Without a length, the end moves with the beginning if it `follows`. Return whether it did, which is a guess.
         """
         start = next((name for name in self.starts if record.get(name) is not None), "")
         begun, name = parse_time(record.get(start)), "" if self.length is None else self.length.name
         lasts: Json = record.get(name)
-        has_length = isinstance(lasts, int | float) and not isinstance(lasts, bool)
+        has_length = is_number(lasts) and (not before or self._agrees(before, start))
         if begun is None or self.end.name == start or not {start, name, self.end.name} & {*given}:
-            return
+            return False
         if self.end.name in given:
             ended = parse_time(record.get(self.end.name))
             is_open = has_length and name not in given
@@ -54,20 +56,31 @@ class Period:
                 number = (ended - begun) / timedelta(seconds=self.unit)
                 record[name] = round(number) if main_type(self.length.schema) == "integer" else round(number, 2)
         elif has_length:
-            record[self.end.name] = shifted(self.end, record[start], lasts * self.unit)
-        elif (then := parse_time(before.get(start))) is not None and record.get(self.end.name) is not None:
+            record[self.end.name] = shifted(self.end, record[start], lasts, self.unit)
+        elif follows and (then := parse_time(before.get(start))) is not None and record.get(self.end.name) is not None:
             record[self.end.name] = shifted(self.end, record[self.end.name], (begun - then).total_seconds())
+            return begun != then
+        return False
+
+    def _agrees(self, before: Record, start: str) -> bool:
+        """Whether a record lasted as long as its length says, to the unit. One without an end had no length yet."""
+        begun, ended = parse_time(before.get(start)), parse_time(before.get(self.end.name))
+        lasts: Json = before.get("" if self.length is None else self.length.name)
+        if begun is None or ended is None or not is_number(lasts):
+            return not lasts
+        units = (ended - begun) / timedelta(seconds=self.unit)
+        return units - 1 < lasts < units + 1
 
 
-def shifted(field: Field, time: Json, seconds: float) -> Json:
-    """Return a time that many seconds later; unchanged if it is not a time, or lies beyond the calendar.
+def shifted(field: Field, time: Json, amount: float, unit: float = 1) -> Json:
+    """Return a time later by an amount of units in seconds; unchanged if it is not a time, or beyond the calendar.
 
     Its form is that of the field, else its own.
     """
     moment, form = parse_time(time), None if field.schema.get("format") else time_format(time)
     write = time_formatter(field.name, field.schema) if form is None else form.write
     try:
-        return time if moment is None else write(moment + timedelta(seconds=seconds))
+        return time if moment is None else write(moment + timedelta(seconds=amount * unit))
     except OverflowError:
         return time
 

@@ -41,7 +41,6 @@ from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import participle, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import How, Plan
-from mcp_sim.types.time_formats import parse_time
 
 _NAMING = ("id", "key", "name", "title")
 _STOCK, _HELD = terms("fields.stock"), terms("fields.held")
@@ -113,8 +112,8 @@ class RecordUpdate:
         record = {**before, **after, **self.total(before, after), **self.moves(before, after, turn.now)}
         if self.pay is not None:
             self.pay(before, record, values)
-        if self.period is not None:
-            self.period.settle(record, after.keys(), {} if self.is_plain else before)
+        if self.period is not None and self.period.settle(record, after.keys(), before, follows=not self.is_plain):
+            doubts |= {self.period.end.name}
         if self.settle is not None:
             self.settle(record, values.keys())
         if not equal(new_key, key):
@@ -228,7 +227,7 @@ def _calculated(before: Json, value: Json, how: How, field: Field) -> Json | Ref
     name = field.name.replace("_", " ")
     if not is_number(value):
         return Refused(f"cannot change {field.name} by {quoted(value)}, which is not a number")
-    if main_type(field.schema) not in {"integer", "number"} and parse_time(before) is not None:
+    if main_type(field.schema) == "string":
         return shifted(field, before, value if how == "add" else -value)
     there, change = before if is_number(before) else 0, value if how == "add" else -value
     total = _sum(there, change)

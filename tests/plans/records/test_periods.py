@@ -81,6 +81,40 @@ async def test_a_duration_moves_the_end_of_a_record(
         assert moved == {f"{table}_id": "a1", **times, end: later}
 
 
+@pytest.mark.parametrize(("due", "by"), [("soon", 7), ("", 7), (None, 7), ("2031-03-01", 10**12)])
+async def test_a_duration_moves_nothing_but_times_of_the_calendar(tmp_path: Path, due: Json, by: int) -> None:
+    state = {"loans": [{"loan_id": "a1", "due_date": due}, {"loan_id": "a2", "due_date": "2031-03-22"}]}
+    renew = tool("renew_loan", "loan_id", about="Renew a loan.", extra_days=INTEGER)
+    async with service(tmp_path, state, renew) as sim, sim.open() as world:
+        assert value(await world.call("renew_loan", {"loan_id": "a1", "extra_days": by}))["due_date"] == due
+
+
+@pytest.mark.parametrize(
+    ("table", "length", "more"),
+    [("boat", "length", 31), ("shift", "days", 4), ("track", "duration_ms", 10**400)],
+    ids=["boat", "shift", "track"],
+)
+async def test_what_is_not_the_length_of_a_given_period_moves_no_end(
+    tmp_path: Path, table: str, length: str, more: int
+) -> None:
+    row = {"id": "a1", length: 3, "start_date": "2031-03-10", "end_date": "2031-12-17"}
+    change = tool(f"update_{table}", "id", about=f"Change a {table}.", **{length: NUMBER, "end_date": STRING})
+    async with service(tmp_path, {f"{table}s": [row]}, change) as sim, sim.open() as world:
+        changed = value(await world.call(f"update_{table}", {"id": "a1", length: more}))
+        assert changed == {**row, length: more}
+        ended = value(await world.call(f"update_{table}", {"id": "a1", "end_date": "2032-01-01"}))
+        assert ended == {**row, length: more, "end_date": "2032-01-01"}
+
+
+async def test_an_end_that_moves_with_the_beginning_is_guessed(tmp_path: Path) -> None:
+    state = {"meetings": [{"id": "m1", "start": "2031-03-10T09:00:00Z", "end": "2031-03-10T10:15:00Z"}]}
+    tools = tool("reschedule_meeting", "id", "start"), tool("get_meeting", "id")
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        await world.call("reschedule_meeting", {"id": "m1", "start": "2031-03-12T14:00:00Z"})
+        await world.call("get_meeting", {"id": "m1"})
+        assert [step.get("guessed") for step in world.ledger.steps[1:]] == [True, True]
+
+
 async def test_days_prices_and_totals_follow_from_dates_and_the_linked_record(tmp_path: Path) -> None:
     unit = record(name=STRING, daily_rate=NUMBER, deposit=NUMBER)
     amounts = {"rental_days": INTEGER, "daily_rate": NUMBER, "total_amount": NUMBER, "deposit_amount": NUMBER}
