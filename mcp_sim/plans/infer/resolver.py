@@ -228,8 +228,9 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
 def _computes(features: ToolFeatures) -> bool:
     """Whether a tool makes numbers of numbers: `percentage(part, whole)` finds no record."""
     taken, shown = properties(features.input), properties(features.output)
-    values = [*taken.values(), *shown.values()]
-    return len(taken) > 1 and bool(shown) and all(main_type(value) in {"integer", "number"} for value in values)
+    is_change = STRONG.get(features.parsed.word) in {"update", "delete"} or any(is_id(snake(name)) for name in taken)
+    numbers = [main_type(value) in {"integer", "number"} for value in (*taken.values(), *shown.values())]
+    return len(taken) > 1 and bool(shown) and not is_change and all(numbers)
 
 
 def _made_flags(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[str, Json]:

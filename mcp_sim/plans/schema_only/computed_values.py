@@ -15,7 +15,8 @@ from simpleeval import InvalidExpression, SimpleEval  # pyright: ignore[reportMi
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, items, main_type, properties
-from mcp_sim.types.lexicon.english import last_word, words
+from mcp_sim.types.json_values import is_number
+from mcp_sim.types.lexicon.english import is_id, last_word, snake, words
 
 Compute = Callable[[Record], float | None]
 """Computes a number from the arguments of a call; None where they do not determine it."""
@@ -64,7 +65,8 @@ def computation_of(tool: Tool) -> Compute | None:
     if len(aggregates) == len(lists) == len(asked) == 1:
         return lambda arguments: _aggregated(aggregates[0], arguments.get(lists[0]))
     duals = {_DUAL[word] for word in words(tool.name) if word in _DUAL}
-    if len(duals) == 1 and len(asked) == 2 and all(main_type(schema) in _NUMBERS for schema in asked.values()):
+    is_plain = all(main_type(schema) in _NUMBERS and not is_id(snake(name)) for name, schema in asked.items())
+    if len(duals) == 1 and len(asked) == 2 and is_plain:
         first, second = asked
         if re.search(_TURNED.format(re.escape(first), re.escape(second)), tool.description, re.IGNORECASE):
             first, second = second, first
@@ -88,11 +90,7 @@ def _evaluated(expression: Json) -> float | None:
 
 def _combined(compute: Callable[[float, float], float], first: Json, second: Json) -> float | None:
     try:
-        return (
-            _shown(compute(first, second))
-            if isinstance(first, int | float) and isinstance(second, int | float)
-            else None
-        )
+        return _shown(compute(first, second)) if is_number(first) and is_number(second) else None
     except ArithmeticError:
         return None
 
