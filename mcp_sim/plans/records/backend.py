@@ -159,6 +159,9 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
             Doubts(turn.memory, plan.entity or "").add(EVERY_RECORD, effect.doubts, turn.index)
             if tool.output_schema is None:
                 return Transition(tool.success(acknowledge(turn.call.arguments)), guessed=True)
+            if not turn.view.count(plan.entity or ""):
+                return Transition(nothing_left(tool, plan.entity or ""), guessed=True)
+            effect.key = ""  # no record is named
         elif effect.doubts or turn.memory.get(doubts) or is_unsure:
             note(turn, effect)
         shown = show(Facts(turn, turn.view, effect.record, effect.key))

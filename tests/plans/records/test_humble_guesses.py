@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, answered, refused, simulator, tool
+from support.matched_tools import TEXT, answered, backends, refused, simulator, tool
 
 Json = Any
 
@@ -167,3 +167,43 @@ async def test_a_read_without_its_optional_key_is_not_refused_where_nothing_exis
         assert "required" not in str(await answered(world, "show"))
         await answered(world, f"add_{noun}", **id_of(noun, "first"), status="open")
         assert "first" in str(await answered(world, "show"))
+
+
+@pytest.mark.parametrize("noun", ["alarm", "timer", "route"])
+async def test_a_change_that_names_no_record_invents_none(noun: str, tmp_path: Path) -> None:
+    shown = thing(id=TEXT, label=TEXT)
+    tools = [
+        tool(f"update_{noun}", "", shown, "", label=TEXT, **id_of(noun)),
+        tool(f"delete_{noun}", "", thing(deleted_id=TEXT), "", **id_of(noun)),
+        tool(f"list_{noun}s", output=thing(**{f"{noun}s": {"type": "array", "items": shown}})),
+    ]
+    for rows in ([], [{"id": "A1", "label": "First"}]):
+        async with simulator(tmp_path, tools, {f"{noun}s": rows}).open() as world:
+            for act in ("update", "delete"):
+                assert "*" not in str((await world.call(f"{act}_{noun}", {})).body)
+            assert await answered(world, f"list_{noun}s") == {f"{noun}s": rows}
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "more"),
+    [("add_timesheet_hours", "employee_id", "hours"), ("add_bonus_points", "member_id", "points"),
+     ("multiply_cart_item", "item_id", "factor")],
+)  # fmt: skip
+async def test_ids_are_not_computed_with(name: str, key: str, more: str, tmp_path: Path) -> None:
+    number = {"type": "integer"}
+    tools = [tool(name, output=thing(total=number), **{key: number, more: number})]
+    async with simulator(tmp_path, tools).open() as world:
+        assert (await answered(world, name, **{key: 12, more: 3}))["total"] not in (15, 36)
+
+
+@pytest.mark.parametrize(("act", "noun"), [("update", "seat"), ("pay", "invoice"), ("adjust", "limit")])
+async def test_a_change_of_a_numbered_record_computes_nothing(act: str, noun: str, tmp_path: Path) -> None:
+    number = {"type": "integer"}
+    shown = thing(amount=number, total=number, **id_of(noun, number))
+    rows = thing(**{f"{noun}s": {"type": "array", "items": shown}})
+    tools = [
+        tool(f"{act}_{noun}", output=thing(total=number), amount=number, **id_of(noun, number)),
+        tool(f"get_{noun}", output=shown, **id_of(noun, number)),
+        tool(f"list_{noun}s", output=rows),
+    ]
+    assert backends(simulator(tmp_path, tools))[f"{act}_{noun}"] == "records"
