@@ -59,6 +59,7 @@ def generate_record(turn: Turn, entity: Entity, key: Key, invent: Invent, known:
 
 
 def generated_put(turn: Turn, entity: Entity, key: Key, invent: Invent, known: Record | None = None) -> Change:
+    """Return the change that adds the generated record of a key."""
     return Change("put", entity.name, key, generate_record(turn, entity, key, invent, known), expected=0)
 
 

@@ -1,7 +1,7 @@
 """What guesses leave in doubt: fields of records that reads mark as guessed until a sure write sets them.
 
 A world remembers it by entity and key. A doubt about every record ends for one record after the other: for those that
-are created, deleted or set later, by a sure call or by somebody else. It never ends for a list of them.
+are created, deleted or set later, by a sure call or by another actor. It never ends for a list of them.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Doubts:
 
 
 def settle_changes(memories: Memories, before: View, changes: Iterable[Change], index: int) -> None:
-    """Note that the fields which somebody changes are known, and all fields of records that he makes or removes."""
+    """Note that fields which another actor changes are known, and all fields of records that it adds or removes."""
     memory = memories.of("")
     for change in changes:
         if memory.get(doubts_name(change.entity)):

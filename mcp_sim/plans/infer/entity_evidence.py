@@ -274,15 +274,15 @@ def _part_of_state(facts: ToolFacts, server: ServerFacts) -> str | None:
     parsed, asked = facts.parsed, required(facts.input)
     if "_".join(parsed.noun) in server.declared:
         return None
-    parts = {name: words(singular_phrase(words(path[-1]))) for name, path in server.given.paths.items() if path}
+    nouns = {name: words(singular_phrase(words(path[-1]))) for name, path in server.given.paths.items() if path}
     into = parsed.after[1:] if parsed.after[:1] in _INTO and parsed.word in _ENTERING and len(asked) == 1 else ()
-    for name, part in parts.items():
+    for name, noun in nouns.items():
         entity = server.given.entities.get(name)
         if entity is None or entity.singleton:
             continue
-        is_named = parsed.noun == part or {parsed.word, *parsed.noun} == {*part}
-        is_act = parsed.verb not in {"create", "list", "search"} and {*parsed.noun} <= {*part} and bool(parsed.noun)
-        is_entered = into == part and len(entity.fields) == 1
+        is_named = parsed.noun == noun or {parsed.word, *parsed.noun} == {*noun}
+        is_act = parsed.verb not in {"create", "list", "search"} and {*parsed.noun} <= {*noun} and bool(parsed.noun)
+        is_entered = into == noun and len(entity.fields) == 1
         if is_named or is_entered or (is_act and facts.takes_key(entity)):
             return name
     return None

@@ -150,8 +150,8 @@ def _initial_states(field: Field, rows: Sequence[Record], mine: Sequence[ToolFea
 
 def _states_led_to(feature_list: Iterable[ToolFeatures], states: Sequence[Json]) -> list[Json]:
     """Return the states that the verbs of tools lead to."""
-    found = (nearest_choice(features.parsed.act, states) for features in feature_list)
-    return [state for state in found if state is not None]
+    targets = (nearest_choice(features.parsed.act, states) for features in feature_list)
+    return [state for state in targets if state is not None]
 
 
 def _initial_flag(field: Field, held: Sequence[Json], mine: Sequence[ToolFeatures]) -> tuple[list[Json], bool]:

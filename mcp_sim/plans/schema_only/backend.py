@@ -90,7 +90,7 @@ class SchemaOnly(Backend):
         described = described_sum(tool, schema, domain)
         digest = described or typed_digest(tool, schema, domain)
         counts_guesses, embed = rests_on_guesses(tool, domain), embedder(domain)
-        flags = [name for name, part in properties(schema).items() if _is_flag(part)]
+        flags = [name for name, shape in properties(schema).items() if _is_flag(shape)]
         done: Record = dict.fromkeys(success_flags(words(last_segment(tool.name)), flags), True)
 
         def answer(turn: Turn, _invent: Invent) -> Transition:

@@ -105,7 +105,7 @@ def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
 
 
 def rests_on_guesses(tool: Tool, domain: Domain) -> Callable[[Turn], bool]:
-    """Return a function that returns whether a digest counts records that nothing specifies, or that are in doubt."""
+    """Return a test of whether a digest counts records that nothing specifies, or that are in doubt."""
     names = [entity.name for entity in _chosen_entities(tool, domain)]
     free = [name for name in names if name in domain.unspecified]
     return lambda turn: any(map(turn.view.initial_records, free)) or any(is_any_doubtful(turn, name) for name in names)
