@@ -10,10 +10,10 @@ from mcp_sim.libraries.shell.commands import (
     copying,
     differences,
     dumps,
+    generating,
     git,
     listing,
     looking,
-    sequences,
     services,
     system,
     testing,
@@ -23,7 +23,7 @@ from mcp_sim.libraries.shell.commands.invocation import Body
 __all__ = ["COMMANDS", "Body"]
 
 _MODULES = (
-    archives, clock, copying, differences, dumps, git, listing, looking, sequences, services, system, testing,
+    archives, clock, copying, differences, dumps, generating, git, listing, looking, services, system, testing,
 )  # fmt: skip
 COMMANDS: Mapping[str, Body] = {name: body for module in _MODULES for name, body in module.BODIES.items()}
 """By name. They come before those of the interpreter."""

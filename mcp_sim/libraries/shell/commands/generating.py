@@ -1,4 +1,4 @@
-"""seq and yes, which print as much as they are asked for, and commands that draw at random: shuf, mktemp, uuidgen."""
+"""Commands that generate what they print: sequences (seq, yes), and random values (shuf, mktemp, uuidgen)."""
 
 from __future__ import annotations
 
