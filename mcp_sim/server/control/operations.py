@@ -12,6 +12,7 @@ from inspect import getdoc
 from typing import Any, get_origin, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
 
 from mcp_sim import __version__
 from mcp_sim.server.control.controls import Controls
@@ -135,9 +136,16 @@ def _content(schema: Record) -> Record:
     return {"content": {"application/json": {"schema": schema}}}
 
 
+class _Schemas(GenerateJsonSchema):
+    """Requires each field of an answer: also those with a default are always sent."""
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        return self.mode == "serialization" or super().field_is_required(field, total)
+
+
 def _schema(model: Any, schemas: Record, mode: Any = "validation") -> Record:
     """Return the schema of a model; the models that it names are added to the schemas of the document."""
-    schema = TypeAdapter(model).json_schema(ref_template=REFERENCES, mode=mode)
+    schema = TypeAdapter(model).json_schema(ref_template=REFERENCES, mode=mode, schema_generator=_Schemas)
     schemas |= schema.pop("$defs", {})
     name = schema.get("title")
     if schema.get("type") != "object" or name is None:

@@ -163,3 +163,17 @@ def assert_described(sent: Sent, response: httpx2.Response) -> None:
 
 def test_the_document_is_one_of_openapi() -> None:
     assert len(OpenAPI.model_validate(DOCUMENT).paths or {}) == len({one.path for one in OPERATIONS})
+
+
+def test_answers_are_documented_with_all_their_fields() -> None:
+    operations = [operation for path in DOCUMENT["paths"].values() for operation in path.values()]
+    schemas = DOCUMENT["components"]["schemas"]
+    names = {
+        content["schema"]["$ref"].rpartition("/")[2]
+        for operation in operations
+        for content in operation["responses"].get("200", {}).get("content", {}).values()
+        if "$ref" in content["schema"]
+    }
+    assert "Grade" in names
+    optional = {name: {*schemas[name]["properties"]} - {*schemas[name].get("required", ())} for name in names}
+    assert {name: fields for name, fields in optional.items() if fields} == {}
