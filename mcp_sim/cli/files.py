@@ -46,9 +46,9 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, without a BOM. Raises `UsageError` if it cannot be read."""
+    """Return the text of a file, without a BOM, lines ended by a newline. Raises `UsageError` if it cannot be read."""
     try:
-        return read_whole(path).decode("utf-8-sig")
+        return read_whole(path).decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: is not UTF-8 text (byte {error.start})") from None
     except OSError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcp_sim.cli import main
-from mcp_sim.cli.files import replace_file
+from mcp_sim.cli.files import read_text, replace_file
 from mcp_sim.cli.parsing import writable_file
 
 
@@ -68,3 +68,11 @@ def test_what_cannot_be_written_is_refused_before_the_work_begins(
     assert main([word.format_map(places) for word in command.split()]) == 2
     assert "cannot be written" in capsys.readouterr().err
     assert {*tmp_path.iterdir()} == {file}
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_texts_of_all_systems_are_read_alike(tmp_path: Path, mark: bytes, end: bytes) -> None:
+    file = tmp_path / "reply.md"
+    file.write_bytes(mark + end.join([b"```python", b"tables = {}", b"```", b""]))
+    assert read_text(file) == "```python\ntables = {}\n```\n"
