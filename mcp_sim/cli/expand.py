@@ -20,7 +20,7 @@ from mcp_sim.types.readable import printable
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("template", type=Path, metavar="TEMPLATE", help="a scenario in a file, with `pick:`")
-    parser.add_argument("--seeds", default="0..99", metavar="A..B", help="a task is tried for each (default 0..99)")
+    parser.add_argument("--seeds", default="0..99", metavar="0..99", help="seeds, as 0..99 (the default) or 1,2,7")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="write the tasks there")
     script_option(parser)
     parser.add_argument(

@@ -44,6 +44,7 @@ class Sample:
 def samples_in(folder: Path, limit: int | None) -> tuple[list[Sample], list[str]]:
     """Return the samples of a folder, of each domain the first `limit`, and why lines cannot be read.
 
+    A folder has a JSONL file per domain, `{domain}_test.jsonl`, as AgentWorldBench has; a line is a turn of a session.
     Raises `UsageError` if there is no file, or no line that can be read.
     """
     files = sorted(folder.glob(PATTERN))

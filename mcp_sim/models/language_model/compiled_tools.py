@@ -1,4 +1,4 @@
-"""What is needed to predict the calls of each tool, compiled at its first call."""
+"""What is needed to predict the calls of each tool, compiled at its first call, and the facts that a prompt states."""
 
 from __future__ import annotations
 
