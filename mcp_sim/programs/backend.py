@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from mcp_sim.generate.invention import inventor
 from mcp_sim.libraries import LibraryError
@@ -25,7 +25,9 @@ from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import PROGRAM, ProgramFunction, parameter_name
 from mcp_sim.types.programs import Program as Declared
 from mcp_sim.world.consistency import program_findings
-from mcp_sim.world.world import World as LiveWorld
+
+if TYPE_CHECKING:
+    from mcp_sim.world.world import World as LiveWorld
 
 T = TypeVar("T")
 
