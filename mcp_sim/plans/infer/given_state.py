@@ -380,7 +380,8 @@ class _Reader:
             entity, rows = self.tables[name]
             word = next((at for at in entity.fields if at != entity.key), "")
             values = {value for row in rows if isinstance(value := row.get(word), str)}
-            target = self._owner_of(values) if len(entity.fields) == 2 and values else None
+            is_text = all(isinstance(row.get(word), str | None) for row in rows)
+            target = self._owner_of(values) if len(entity.fields) == 2 and values and is_text else None
             key_owner = self._owner_of({str(row[entity.key]) for row in rows})
             if target is None or target.name in {name, entity.key}:
                 continue

@@ -174,3 +174,12 @@ async def test_a_verb_beside_records_of_another_kind_makes_none(tmp_path: Path) 
     async with service(tmp_path, state, *tools).open() as world:
         value(await world.call("book_room", {"room_id": "r1", "day": "2030-02-01"}))
         assert len(value(await world.call("list_books", {}))) == 1
+
+
+@pytest.mark.parametrize("other", [3, 2.5, True])
+async def test_a_map_with_other_values_than_keys_is_no_assignment(tmp_path: Path, other: Json) -> None:
+    state: Json = {"drivers": [{"id": "D7", "name": "Ann"}], "labels": {"A1": "D7", "A2": other}}
+    tools = tool("list_labels"), tool("list_drivers")
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        rows = value(await world.call("list_labels"))
+        assert [row.get("value") for row in rows] == ["D7", other]
