@@ -22,7 +22,7 @@ from mcp_sim.plans.infer.tool_facts import (
     row_shape,
     without_state,
 )
-from mcp_sim.plans.infer.verbs import DIRECTION, QUALIFIERS, STRONG, WEAK
+from mcp_sim.plans.infer.verbs import DIRECTION, INSPECTION_VERBS, QUALIFIERS, RECORDLESS_VERBS, STRONG, WEAK
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
@@ -320,9 +320,11 @@ def _verb_as_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
 def returned(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity that a description says a tool returns, if no argument is its key: a loan, by `lend_book`.
 
-    So it is of verbs that may change something else than their noun.
+    So it is of verbs that may change something else than their noun, not of those that look or compute.
     """
-    match = None if facts.parsed.word in STRONG else _RETURNED.search(facts.tool.description)
+    parsed = facts.parsed
+    only_looks = not {parsed.act, parsed.described_verb}.isdisjoint(INSPECTION_VERBS | RECORDLESS_VERBS)
+    match = None if parsed.word in STRONG or only_looks else _RETURNED.search(facts.tool.description)
     if match is None or not (phrase := words(match[1].lower())):
         return None
     entity = next((server.nouns[noun] for noun in (phrase, *first_nouns(phrase)) if noun in server.nouns), None)

@@ -184,6 +184,22 @@ async def test_a_change_that_names_no_record_invents_none(noun: str, tmp_path: P
             assert await answered(world, f"list_{noun}s") == {f"{noun}s": rows}
 
 
+@pytest.mark.parametrize("noun", ["book", "boat"])
+@pytest.mark.parametrize("act", ["check", "preview", "estimate", "simulate"])
+async def test_a_tool_that_only_looks_makes_nothing(act: str, noun: str, tmp_path: Path) -> None:
+    tools = [
+        tool(f"{act}_{noun}", f"{act.title()} a {noun}. Returns the loan status.", **id_of(noun)),
+        tool(f"lend_{noun}", f"Lend a {noun}. Returns the new loan.", **id_of(noun), member=TEXT),
+        tool("get_loan", **id_of("loan")),
+        tool("list_loans"),
+    ]
+    async with simulator(tmp_path, tools, {f"{noun}s": [{"id": "b1", "title": "Ada"}], "loans": []}).open() as world:
+        await answered(world, f"{act}_{noun}", **id_of(noun, "b1"))
+        assert await answered(world, "list_loans") == []
+        await answered(world, f"lend_{noun}", **id_of(noun, "b1"), member="Ann")
+        assert len(await answered(world, "list_loans")) == 1
+
+
 @pytest.mark.parametrize(
     ("name", "key", "more"),
     [("add_timesheet_hours", "employee_id", "hours"), ("add_bonus_points", "member_id", "points"),
@@ -191,7 +207,8 @@ async def test_a_change_that_names_no_record_invents_none(noun: str, tmp_path: P
 )  # fmt: skip
 async def test_ids_are_not_computed_with(name: str, key: str, more: str, tmp_path: Path) -> None:
     number = {"type": "integer"}
-    tools = [tool(name, output=thing(total=number), **{key: number, more: number})]
+    taken: Json = {key: number, more: number}
+    tools = [tool(name, output=thing(total=number), **taken)]
     async with simulator(tmp_path, tools).open() as world:
         assert (await answered(world, name, **{key: 12, more: 3}))["total"] not in (15, 36)
 
