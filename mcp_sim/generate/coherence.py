@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -13,6 +14,7 @@ from mcp_sim.generate.time_fields import format_time, time_meaning
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
+from mcp_sim.types.json_values import multiplied, rounded
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.lexicon.terms import ordered
 from mcp_sim.types.time_formats import parse_time
@@ -26,7 +28,7 @@ _USUAL_TAX = 0.2  # 20 %, close to the value-added tax of most countries
 
 def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
     """Return the adjustments of an entity's records, each with the name of the field that it writes."""
-    stored = [field for field in entity.fields.values() if field.link is None]
+    stored = [field for field in entity.fields.values() if field.link is None and field.name != entity.key]
     fields = {without_currency(snake(field.name)): field for field in stored}
     rows = [field for field in fields.values() if is_rows(field.schema)]
     ordered = [(lower.name, _ordered(lower, upper)) for lower, upper in _bounds(fields)]
@@ -95,10 +97,10 @@ def _computed(field: Field, value: Callable[[Record], Any]) -> Adjustment:
     def adjust(record: Record) -> None:
         try:
             result: Any = value(record)
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, OverflowError):
             return
-        result = round(result) if whole else round(result, 2)
-        if record.get(field.name) is not None and allows(result):
+        result = rounded(result, None if whole else 2)
+        if record.get(field.name) is not None and result is not None and allows(result):
             record[field.name] = result
 
     return adjust
@@ -157,7 +159,8 @@ def _later(field: Field, steps: list[str]) -> Adjustment:
         later = parse_time(record.get(field.name))
         moments = [moment for name in steps if (moment := parse_time(record.get(name))) is not None]
         if later is not None and moments and max(moments) > later:
-            record[field.name] = format_time(max(moments), field.name, field.schema)
+            with suppress(OverflowError):  # in UTC it may be after 9999-12-31
+                record[field.name] = format_time(max(moments), field.name, field.schema)
 
     return adjust
 
@@ -182,7 +185,8 @@ def _lines(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
     def adjust_lines(record: Record) -> None:
         for line, number in _line_amounts(record, lines.name, price, count):
             if number is not None and amount in line:
-                line[amount] = round(number) if isinstance(line[amount], int) else round(number, 2)
+                shown = rounded(number, None if isinstance(line[amount], int) else 2)
+                line[amount] = line[amount] if shown is None else shown
 
     if amount is not None and count is not None:
         yield lines.name, adjust_lines
@@ -191,8 +195,9 @@ def _lines(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
 
         def adjust_total(record: Record) -> None:
             numbers = [number for _, number in _line_amounts(record, lines.name, price, count)]
-            if None not in numbers:
-                record[total.name] = round(sum(numbers)) if whole else round(sum(numbers), 2)
+            whole_sum = None if None in numbers else rounded(sum(numbers), None if whole else 2)
+            if whole_sum is not None:
+                record[total.name] = whole_sum
 
         yield total.name, adjust_total
 
@@ -204,5 +209,5 @@ def _line_amounts(record: Record, lines: str, price: str | None, count: str | No
         each: Json = line.get(price or "")
         times: Json = line.get(count, 1) if count else 1
         is_known = isinstance(each, int | float) and isinstance(times, int | float)
-        amounts.append((line, each * times if is_known else None))
+        amounts.append((line, multiplied(each, times) if is_known else None))
     return amounts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache, partial
@@ -136,11 +137,12 @@ def _end_after(start: str, end: Field, length: tuple[str, float] | None, *, stay
     def adjust(record: Record) -> None:
         begun = parse_time(record.get(start))
         lasts: Json = record.get(name)
-        seconds = lasts * unit if isinstance(lasts, int | float) else _USUAL_SECONDS
+        amount, size = (lasts, unit) if isinstance(lasts, int | float) else (_USUAL_SECONDS, 1)
         ended = parse_time(record.get(end.name)) if stays else None
         is_right = begun is not None and ended is not None and ended > begun
         if begun is not None and record.get(end.name) is not None and not is_right:
-            record[end.name] = write(begun + timedelta(seconds=seconds))
+            with suppress(OverflowError):  # the calendar ends before
+                record[end.name] = write(begun + timedelta(seconds=amount * size))
 
     return adjust
 

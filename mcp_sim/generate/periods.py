@@ -56,10 +56,12 @@ class Period:
                 number = (ended - begun) / timedelta(seconds=self.unit)
                 record[name] = round(number) if main_type(self.length.schema) == "integer" else round(number, 2)
         elif has_length:
-            record[self.end.name] = shifted(self.end, record[start], lasts, self.unit)
-        elif follows and (then := parse_time(before.get(start))) is not None and record.get(self.end.name) is not None:
-            record[self.end.name] = shifted(self.end, record[self.end.name], (begun - then).total_seconds())
-            return begun != then
+            moved = shifted(self.end, record[start], lasts, self.unit)
+            record |= {} if moved is None else {self.end.name: moved}
+        elif follows and (then := parse_time(before.get(start))) is not None:
+            moved = shifted(self.end, record.get(self.end.name), (begun - then).total_seconds())
+            record |= {} if moved is None else {self.end.name: moved}
+            return begun != then and moved is not None
         return False
 
     def _agrees(self, before: Record, start: str) -> bool:
@@ -73,16 +75,16 @@ class Period:
 
 
 def shifted(field: Field, time: Json, amount: float, unit: float = 1) -> Json:
-    """Return a time later by an amount of units in seconds; unchanged if it is not a time, or beyond the calendar.
+    """Return a time later by an amount of units in seconds; None if it is not a time, or the calendar ends before.
 
     Its form is that of the field, else its own.
     """
     moment, form = parse_time(time), None if field.schema.get("format") else time_format(time)
     write = time_formatter(field.name, field.schema) if form is None else form.write
     try:
-        return time if moment is None else write(moment + timedelta(seconds=amount * unit))
+        return None if moment is None else write(moment + timedelta(seconds=amount * unit))
     except OverflowError:
-        return time
+        return None
 
 
 def find_period(entity: Entity) -> Period | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any, Literal, TypeAlias
 
@@ -131,6 +131,8 @@ _BEGUN = re.compile(
 _ISSUED = re.compile(r"(.*_)?(issued?|invoice|loan|loaned|borrowed|checkout|lent|rented)_(at|on|date|time)|issued")
 _CREATED = ("created_at", "createdAt", "created", "created_on", "date_created")
 
+_LAST = datetime(9999, 12, 31, tzinfo=UTC)
+
 
 @frozen
 class Moment:
@@ -174,14 +176,25 @@ def time_maker(entity: str, name: str, schema: Record) -> Callable[[Chance, Reco
     if meaning == "start" and (noun in word_set("times", "recorded") or first in terms("states.ended")):
         meaning = "occurred"
     if meaning == "start" and first in word_set("states", "to_come"):  # an `upcoming_event`
-        return lambda chance, _record, when: write(_to_come(chance, when))
+        return _time_writer(lambda chance, _record, when: _to_come(chance, when), write)
     if meaning == "occurred" and last in word_set("times", "foretold"):
-        return lambda chance, _record, when: write(when.now + timedelta(days=chance.below(_AHEAD)))
+        return _time_writer(lambda chance, _record, when: when.now + timedelta(days=chance.below(_AHEAD)), write)
     if meaning == "end":
         length = rule_for("times", "lengths", "", noun)
-        return lambda chance, record, when: write(_end(chance, record, when, length))
-    moment = _MOMENTS[meaning]
-    return lambda chance, record, when: write(moment(chance, record, when))
+        return _time_writer(lambda chance, record, when: _end(chance, record, when, length), write)
+    return _time_writer(_MOMENTS[meaning], write)
+
+
+def _time_writer(
+    draw: Callable[[Chance, Record, Moment], datetime], write: Callable[[datetime], Json]
+) -> Callable[[Chance, Record, Moment], Json]:
+    def make(chance: Chance, record: Record, when: Moment) -> Json:
+        try:
+            return write(draw(chance, record, when))
+        except OverflowError:  # what ends after 9999-12-31
+            return write(_LAST)
+
+    return make
 
 
 def _updated(chance: Chance, record: Record, when: Moment) -> datetime:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import zip_longest
+from math import isfinite
 from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
@@ -126,6 +127,23 @@ def decode_strict(text: str) -> Any:
 def is_number(value: Json) -> bool:
     """Return whether a value is a number. In Python, true and false are numbers, too."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def rounded(amount: float, digits: int | None = 2) -> float | None:
+    """Return an amount with so many digits; None if it is larger than any number of a client."""
+    try:
+        return round(amount, digits) if isfinite(amount) else None
+    except OverflowError:  # an integer may be larger than any float
+        return None
+
+
+def multiplied(left: float, right: float) -> float | None:
+    """Return a product; None if it is larger than any number of a client."""
+    try:
+        product = left * right
+        return product if isfinite(product) else None
+    except OverflowError:
+        return None
 
 
 def is_key(value: Json) -> TypeGuard[Key]:

@@ -47,6 +47,7 @@ def write_problems(
     """Return where written records contradict their keys (R2), links (R5) or times (R7, R9), or reuse an id (R4)."""
     view, problems, reused = turn.view, list[str](), list[str]()
     absorbed = len(transition.changes)
+    removed = {change.entity: change.key for change in transition.changes if change.op == "remove"}
     for place, change in enumerate((*transition.changes, *transition.absorbed)):
         entity, record = domain.entities.get(change.entity), change.record
         if entity is None or record is None:
@@ -55,8 +56,10 @@ def write_problems(
         if record.get(entity.key, change.key) != change.key:
             problems.append(f"R2: the record under {change.key!r} calls itself {record[entity.key]!r}")
         problems += link_problems(change, entity, after)
-        problems += _time_problems(record, entity, turn)
-        problems += _future_problems(change, before or {}, turn)
+        renamed = view.get(entity.name, removed[entity.name]) if entity.name in removed else None
+        former = before or renamed or {}
+        problems += _time_problems(record, former, entity, turn)
+        problems += _future_problems(change, former, turn)
         if before is None and place < absorbed and _is_reused(turn, entity, change, may_reuse):
             reused.append(f"R4: the id {change.key!r} of the new {change.entity} was used before")
     return problems + reused
@@ -250,14 +253,15 @@ def link_problems(change: Change, entity: Entity, after: RecordsAfter) -> Iterat
                 yield f"R5: {change.entity} {change.key!r}: {name} {key!r} refers to no {field.link}"
 
 
-def _time_problems(record: Record, entity: Entity, turn: Turn) -> Iterator[str]:
-    """Yield a change before the creation, unless the caller gave one of the times."""
+def _time_problems(record: Record, before: Record, entity: Entity, turn: Turn) -> Iterator[str]:
+    """Yield a change before the creation, unless the caller gave one of the times, or the record a creation to come."""
     created, updated = record.get("created_at"), record.get("updated_at")
     if not (isinstance(created, str) and isinstance(updated, str) and len(created) == len(updated)):
         return
     if created > updated and _is_later(created, updated, entity.fields.get("created_at")):
-        given = {*_times_in(turn.call.arguments)}
-        if parse_time(created) in given or parse_time(updated) in given:
+        given, moment = {*_times_in(turn.call.arguments)}, parse_time(created)
+        is_to_come = created == before.get("created_at") and moment is not None and moment > turn.now
+        if moment in given or parse_time(updated) in given or is_to_come:
             return
         yield f"R7: {entity.name} {record.get(entity.key)!r} was updated at {updated}, but created at {created}"
 

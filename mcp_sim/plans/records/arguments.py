@@ -29,7 +29,7 @@ from mcp_sim.types.json_schema.shapes import (
     takes_null,
     types_of,
 )
-from mcp_sim.types.json_values import NOWHERE, in_list, is_number, to_integer, value_at
+from mcp_sim.types.json_values import NOWHERE, in_list, is_number, multiplied, to_integer, value_at
 from mcp_sim.types.kinds import Answer, Invent
 from mcp_sim.types.lexicon.english import is_id, last_word, snake
 from mcp_sim.types.plans import Plan
@@ -138,11 +138,13 @@ def _unit_of_move(plan: Plan, entity: Entity, path: str, field: str, schema: Rec
 def _moving(path: str, field: str, unit: float, default: Json) -> Assignment:
     """Return the assignment of a duration, in seconds, to a time that moves by it."""
 
-    def seconds(value: Json, _turn: Turn) -> Json:
-        return value * unit if is_number(value) else ABSENT
+    def seconds(value: Json) -> Json:
+        moved = multiplied(value, unit) if is_number(value) else None
+        return ABSENT if moved is None else moved
 
-    usual = default * unit if is_number(default) else ABSENT
-    return Assignment(argument(path), field, usual, takes_null=False, keep=seconds)
+    return Assignment(
+        argument(path), field, seconds(default), takes_null=False, keep=lambda value, _turn: seconds(value)
+    )
 
 
 def _keeper(plan: Plan, domain: Domain, entity: Entity, fetch: Fetch) -> Callable[[Json, Turn], Record]:

@@ -5,8 +5,9 @@ A record that an earlier call created, changed or removed rules it out."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import reduce
 from typing import TypeAlias
 
@@ -373,6 +374,14 @@ def _holding(entity: Entity, rule: Filter, value: Json) -> Json:
     return value if moment is None else time_formatter(rule.field, known.schema)(moment.replace(hour=9))
 
 
+def _parse_utc(value: Json) -> datetime | None:
+    """Return the time that a value is; None if it is not a time, or not one of the calendar in UTC."""
+    moment = parse_time(value)
+    with suppress(OverflowError):
+        return moment and moment.astimezone(UTC)
+    return None
+
+
 @frozen
 class Interval:
     """The times that limits allow, up to now for events of the past."""
@@ -382,16 +391,19 @@ class Interval:
 
     @classmethod
     def of(cls, name: str, schema: Record, limits: Record, now: datetime) -> Interval | None:
-        """Return the interval of a time field, or None if the field holds no time or nothing is allowed."""
+        """Return the interval of a time field; None if it holds no time, or the calendar ends in the interval."""
         meaning = time_meaning(name, schema)
-        times = {op: time for op, value in limits.items() if (time := parse_time(value)) is not None}
+        times = {op: time for op, value in limits.items() if (time := _parse_utc(value)) is not None}
         if meaning is None or len(times) < len(limits):
             return None
-        low, high = extent(times, _DAY)
-        latest = now if meaning in _PAST else high
-        high = latest if high is None or latest is None else min(high, latest)
-        low = low or (high or now) - _SPAN
-        high = high or low + _SPAN
+        try:
+            low, high = extent(times, _DAY)
+            latest = now if meaning in _PAST else high
+            high = latest if high is None or latest is None else min(high, latest)
+            low = low or (high or now) - _SPAN
+            high = high or low + _SPAN
+        except OverflowError:
+            return None
         return cls(low, high) if low <= high else None
 
     @property

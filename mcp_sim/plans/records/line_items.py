@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 
 from mcp_sim.plans.records.arguments import Assignment, converter
 from mcp_sim.plans.records.figures import NUMBERS, as_number, total_of
@@ -13,7 +12,7 @@ from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.initial_values import first_value
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
-from mcp_sim.types.json_values import NOWHERE
+from mcp_sim.types.json_values import NOWHERE, multiplied, rounded
 from mcp_sim.types.lexicon.english import last_word, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
@@ -236,8 +235,8 @@ def _amount_of(line: Record) -> float | None:
     total = next((value for name, value in numbers.items() if _is_total(name)), None)
     price = next((value for name, value in numbers.items() if _is_price(name)), None)
     quantity = next((value for name, value in numbers.items() if last_word(name) in _QUANTITIES), None)
-    amount = total if total is not None or price is None or quantity is None else price * quantity
-    return round(amount, _CENTS) if amount is not None and isfinite(amount) else None
+    amount = total if total is not None or price is None or quantity is None else multiplied(price, quantity)
+    return None if amount is None else rounded(amount, _CENTS)
 
 
 def entities_named(names: Iterable[str], entity: Entity, domain: Domain) -> dict[str, str]:

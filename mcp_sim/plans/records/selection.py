@@ -165,7 +165,7 @@ def _is_past(value: Json, example: Json, now: datetime) -> bool | None:
     """Return whether a time is past, None for other values. A day is past when it is over."""
     moment, form = parse_time(value, example), time_format(value)
     is_date = form is not None and form.is_date
-    return None if moment is None else moment + timedelta(days=1) <= now if is_date else moment < now
+    return None if moment is None else moment <= now - timedelta(days=1) if is_date else moment < now
 
 
 def _settled_test(entity: Entity) -> Callable[[Record], bool]:

@@ -228,7 +228,8 @@ def _calculated(before: Json, value: Json, how: How, field: Field) -> Json | Ref
     if not is_number(value):
         return Refused(f"cannot change {field.name} by {quoted(value)}, which is not a number")
     if main_type(field.schema) == "string":
-        return shifted(field, before, value if how == "add" else -value)
+        moved = shifted(field, before, value if how == "add" else -value)
+        return before if moved is None else moved
     there, change = before if is_number(before) else 0, value if how == "add" else -value
     total = _sum(there, change)
     least, most = field.schema.get("minimum", 0), field.schema.get("maximum")
