@@ -132,7 +132,9 @@ def _initial_states(field: Field, rows: Sequence[Record], mine: Sequence[ToolFea
     if main_type(field.schema) not in {"string", ""}:
         return [], False
     held = [*dict.fromkeys(str(row[field.name]) for row in rows if isinstance(row.get(field.name), str))]
-    choices, creates = choices_of(field.schema), [features for features in mine if features.verb == "create"]
+    creates = [features for features in mine if features.verb == "create"]
+    shown = [choice for features in mine for choice in constants(properties(features.shape).get(field.name, {}))]
+    choices = choices_of(field.schema) or shown
     states = [*{snake(str(value)): value for value in (*held, *choices)}.values()]
     about = f"_{snake(' '.join(features.tool.description for features in creates))}_"
     led = _states_led_to(creates, states) if len(creates) == 1 else []

@@ -44,6 +44,16 @@ async def test_a_new_record_begins_in_no_end_state(
         assert (parcel["status"], marked) == (begins, is_guessed)
 
 
+async def test_a_new_record_begins_in_a_state_that_only_results_list(tmp_path: Path) -> None:
+    state: Json = {"invoices": [{"id": "I1", "payer": "A", "status": "partlyPaid"}]}
+    status: Json = {"type": "string", "enum": ["open", "partlyPaid", "paid"]}
+    shape: Json = {"type": "object", "properties": {"id": STRING, "payer": STRING, "status": status}}
+    create = {**tool("create_invoice", "payer"), "outputSchema": {**shape, "required": ["id", "payer", "status"]}}
+    async with service(tmp_path, state, create) as simulator, simulator.open("w") as world:
+        invoice, marked = await last_is_guessed(world, "create_invoice", payer="B")
+        assert (invoice["status"], marked) == ("open", False)
+
+
 @pytest.mark.parametrize(("verb", "state"), [("submit", "submitted"), ("book", "booked"), ("open", "open")])
 async def test_the_only_create_may_lead_to_a_state(tmp_path: Path, verb: str, state: str) -> None:
     held: Json = {"forms": [{"id": "F1", "title": "A", "status": "draft"}, {"id": "F2", "title": "B", "status": state}]}
