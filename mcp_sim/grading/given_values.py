@@ -11,7 +11,9 @@ from mcp_sim.types.json_values import canonical, is_key, is_number, leaves
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!\w-)\d+(?:\.\d+)?(?!\w|\.\d)")
 """A number in a text such as an SQL statement, outside names, dates and versions."""
-_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d(?: UTC)?))?)?"
+)
 _MINUTES = len("2029-03-06T14:00")
 _NOW = 2.0
 """Within how many seconds a time is that of the call: some servers round to seconds."""

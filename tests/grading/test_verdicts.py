@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from support.deals import ADA, CREATE, GONE, SPRING, Call
 
 from mcp_sim import Simulator
+from mcp_sim.grading.given_values import is_time
 from mcp_sim.types import UNABLE
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.grades import Grade, GradedVerdict
@@ -627,3 +628,10 @@ async def test_a_faulted_call_that_the_world_refuses_has_nothing_to_recover(crm:
     async with crm(document).open() as world:
         await world.call("update_contact", {"contact_id": {"id": "con_00001"}, "stage": "customer"})
         assert world.grade().verdicts[0].outcome == "vacuous"
+
+
+@pytest.mark.parametrize("day", ["2029-03-01", "2029-03-01T09:00", "2029-03-01 09:00:00", "2029-03-01T09:00:00,123"])
+@pytest.mark.parametrize("zone", ["", "Z", " UTC", " GMT", "+02:00", " +0000", " +0000 UTC"])
+def test_times_are_recognised_with_all_zones(day: str, zone: str) -> None:
+    assert is_time(day + zone) == (":" in day or not zone)
+    assert not is_time(f"{day}{zone} at the latest")
