@@ -146,7 +146,7 @@ def _initial_states(field: Field, rows: Sequence[Record], mine: Sequence[ToolFea
     if usual or not field.required or not (choices or led or KNOWN_STATES & {*map(snake, held)}):
         return usual, False
     first = first_state([value for value in states if value not in led] or states)
-    is_over = not choices and is_ended(first)
+    is_over = not choices and (first in led or is_ended(first))
     return [_spell_like(held, _PREVIOUS.get(snake(str(first)), _INITIAL[0])) if is_over else first], True
 
 

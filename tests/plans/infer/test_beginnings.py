@@ -144,6 +144,19 @@ async def test_failures_say_what_a_verb_does(tmp_path: Path, act: str, state: st
         assert already in (await refusal(world, f"{act}_train", train_id="T1"))[0]
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "states"),
+    [("ship", "deliver", ["shipped", "delivered"]), ("pack", "send", ["packed", "sent"]),
+     ("wash", "iron", ["washed", "ironed"])],
+)  # fmt: skip
+async def test_no_record_begins_where_acts_lead(tmp_path: Path, first: str, last: str, states: list[str]) -> None:
+    rows: Json = {"parcels": [{"id": f"K{at}", "status": state} for at, state in enumerate(states)]}
+    tools = tool("create_parcel", "item"), tool(f"{first}_parcel", "id"), tool(f"{last}_parcel", "id")
+    async with service(tmp_path, rows, *tools) as simulator, simulator.open("w") as world:
+        key = value(await world.call("create_parcel", {"item": "x"}))["id"]
+        assert value(await world.call(f"{first}_parcel", {"id": key}))["status"] == states[0]
+
+
 # how records are reached ----------------------------------------------------------------------------------------------
 
 
