@@ -13,7 +13,7 @@ from mcp_sim.generate.numbers import unit_of
 from mcp_sim.generate.time_fields import Moment, time_formatter
 from mcp_sim.plans.infer.arguments import named_value
 from mcp_sim.plans.refusal import neighbours, not_found
-from mcp_sim.types import Json, Observation, Record, Tool, Transition, Turn
+from mcp_sim.types import Json, Key, Observation, Record, Tool, Transition, Turn, View
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.frozen import frozen
@@ -219,8 +219,15 @@ class Link:
     field: str
     target: Entity
     path: str
+    find: Callable[[View, str, Json], Key | None]
+    """Finds a record by its key, or also by its name, unless the argument is called an id."""
     is_guessed: bool = False
     """Whether only names say so, and nothing specifies the records: a value that names none is then kept as it is."""
+
+
+def finder_for(path: str) -> Callable[[View, str, Json], Key | None]:
+    """Return what finds the record that an argument names."""
+    return find_key if is_id(snake(path)) else find_named
 
 
 def links_of(plan: Plan, entity: Entity, domain: Domain) -> list[Link]:
@@ -235,6 +242,7 @@ def links_of(plan: Plan, entity: Entity, domain: Domain) -> list[Link]:
             field.name,
             domain.entities[field.link],
             path,
+            finder_for(path),
             is_guessed=field.link_is_guessed and field.link not in {*domain.specified, *issued},
         )
         for path, field in fields.items()
@@ -250,8 +258,7 @@ def resolve_links(turn: Turn, tool: Tool, links: Sequence[Link], values: Record)
         if value is None:
             continue
         named = in_list(value)
-        find = find_key if is_id(snake(link.path)) else find_named
-        keys = [find(turn.view, link.target.name, item) for item in named]
+        keys = [link.find(turn.view, link.target.name, item) for item in named]
         unknown: list[Json] = [item for item, key in zip(named, keys, strict=True) if key is None]
         if link.is_guessed:  # those that were deleted are known
             unknown = [

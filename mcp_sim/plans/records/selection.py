@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from mcp_sim.generate.time_fields import event_of, time_meaning
 from mcp_sim.plans.infer.states import FINAL, find_deadline
 from mcp_sim.plans.records.accepted_keys import Accept, acceptance
-from mcp_sim.plans.records.arguments import Fetch, Link, argument, resolve_links
+from mcp_sim.plans.records.arguments import Fetch, Link, argument, finder_for, resolve_links
 from mcp_sim.plans.records.filters import Row, matching_rows, query_argument, term_parser
 from mcp_sim.plans.refusal import invalid
 from mcp_sim.types import Json, Observation, Record, Tool, Turn, View
@@ -189,7 +189,7 @@ def existence_check(tool: Tool, named: Mapping[str, str], domain: Domain) -> Cal
     """Compile the check that the records that arguments name exist, or may exist. `named` has their entities."""
     targets = {path: domain.entities.get(entity) for path, entity in named.items()}
     links = [
-        (Link(path, target, path), argument(path), acceptance(target, path, domain))
+        (Link(path, target, path, finder_for(path)), argument(path), acceptance(target, path, domain))
         for path, target in targets.items()
         if target is not None
     ]
