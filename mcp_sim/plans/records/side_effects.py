@@ -252,7 +252,7 @@ def _mentioned_fields(entity: Entity, text: Sequence[str]) -> Iterator[str]:
     forms = {form for word in text for form in (word, singular(word), participle(plain_form(word)))}
     counted = [field for field in entity.fields.values() if main_type(field.schema) in _COUNTABLE]
     for name in (field.name for field in counted if field.name != entity.key):
-        if forms.issuperset(words(name)) and not _PREPOSITIONS.issuperset(words(name)):
+        if forms.issuperset(map(singular, words(name))) and not _PREPOSITIONS.issuperset(words(name)):
             yield name
 
 

@@ -67,6 +67,19 @@ async def test_an_effect_that_only_the_description_mentions_leaves_its_records_i
         assert await is_guessed(world, f"list_{noun}s")
 
 
+async def test_an_effect_may_mention_one_of_what_a_field_counts(tmp_path: Path) -> None:
+    tools = [
+        tool("get_book", "Get a book.", isbn=TEXT),
+        tool("create_loan", "Create a loan. One copy fewer is left.", isbn=TEXT, member=TEXT),
+        tool("get_loan", "Get a loan.", loan_id=TEXT),
+    ]
+    books = [{"isbn": isbn, "copies": 2} for isbn in ("AA", "BB")]
+    async with simulator(tmp_path, tools, state={"books": books}).open() as world:
+        assert await is_guessed(world, "create_loan", isbn="AA", member="Bo")
+        assert await is_guessed(world, "get_book", isbn="AA")
+        assert not await is_guessed(world, "get_book", isbn="BB")
+
+
 @pytest.mark.parametrize(
     "about",
     [
