@@ -26,9 +26,17 @@ class KnownFields:
     """The fields of an entity that are known so far, by their names."""
 
     def __init__(
-        self, entity: str, key: str, fields: Mapping[str, Field], written: frozenset[str], rows: Sequence[Record] = ()
+        self,
+        entity: str,
+        key: str,
+        fields: Mapping[str, Field],
+        written: frozenset[str],
+        rows: Sequence[Record] = (),
+        parents: Container[str] = (),
     ) -> None:
         self.entity, self.key, self.rows = entity, key, rows
+        self.parents = parents
+        """The arguments that name the parent of a record: `account_id` beside the `sub_account_id` of a sub account."""
         self.fields: dict[str, Field] = {}
         self.named: dict[str, Field] = {}
         """The fields by their names in snake case."""
@@ -53,7 +61,8 @@ class KnownFields:
         A `new_time` is that of the only field that ends so: `start_time`.
         """
         bare = [argument.removeprefix(prefix) for prefix in ("", "new_", "updated_", f"{self.entity}_")]
-        keys = [snake(self.key)] if names_record(argument, self.entity) else []
+        own_key = [snake(self.key)] if names_record(argument, self.entity) else []
+        keys = [f"parent_{argument}"] if argument in self.parents else own_key
         names = (*bare, f"is_{argument}", f"{argument}_id", *keys)
         inner = (self.inner[name][0] for name in bare if len(self.inner.get(name, ())) == 1)
         changed = argument.removeprefix("new_") if argument.startswith("new_") else None

@@ -24,7 +24,7 @@ from mcp_sim.plans.infer.entity_keys import choose_key, find_naming_arguments, k
 from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.plans.infer.fields import KnownFields
 from mcp_sim.plans.infer.filters import NAMED, fields_of_arguments, find_filters, matched_in_part
-from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.keys import key_argument, names_record
 from mcp_sim.plans.infer.names import first_nouns
 from mcp_sim.plans.infer.states import find_described_state, find_flags
 from mcp_sim.plans.infer.verbs import STATES, STRONG, TRANSITIONS, is_act
@@ -173,7 +173,12 @@ def _known_fields(
         fields[key] = replace(field, schema=key_schema)  # a description shows "id": "..." where tools take integers
     creates = (features for features in features_of if features.verb == "create")
     written = frozenset(snake(argument) for features in creates for argument in properties(features.input))
-    return KnownFields(name, key, fields, written, rows)
+    parents = set[str]()
+    for features in features_of:
+        ids = {argument for argument in map(snake, properties(features.input)) if names_record(argument, name)}
+        if own := {argument for argument in ids if argument.startswith(f"{name}_")}:
+            parents |= ids - own - {key}
+    return KnownFields(name, key, fields, written, rows, parents)
 
 
 def assign_roles(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import dropwhile
@@ -26,7 +27,7 @@ from mcp_sim.spec.foreign.resources import COMPONENTS, PARAMETER, Resource, Reso
 from mcp_sim.spec.foreign.rest import sim_entry
 from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import UsageError
-from mcp_sim.types.json_schema.shapes import SCHEMA_MAPS, as_list, as_object, properties
+from mcp_sim.types.json_schema.shapes import SCHEMA_MAPS, as_list, as_object, properties, required
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 from mcp_sim.types.lexicon.english import plural, snake
 from mcp_sim.types.lexicon.terms import terms
@@ -67,6 +68,9 @@ class Openapi(Importer):
         info = as_object(document.get("info"))
         kept = known.shown | {entry["entity"] for entry in sim.values() if "entity" in entry}
         entities = {res.entity: _proper_entry(res, doubts) for res in known.named.values() if res.entity in kept}
+        for name, entity in entities.items():
+            if _is_named_by_callers([entry for entry in sim.values() if entry.get("entity") == name], tools):
+                entity["open"] = True
         spec = {
             "version": str(info.get("version", "1.0.0")),
             **{key: info[key] for key in ("title", "description") if isinstance(info.get(key), str)},
@@ -78,10 +82,10 @@ class Openapi(Importer):
 
 def _tools(
     document: Record, listed: Sequence[Operation], known: Resources, doubts: list[str]
-) -> tuple[list[Json], dict[str, Record]]:
+) -> tuple[list[Record], dict[str, Record]]:
     """Return the tools, and their entries under `sim:`."""
     names = list(distinct([_name(operation) for operation in listed]))
-    tools: list[Json] = []
+    tools: list[Record] = []
     sim: dict[str, Record] = {}
     for name, operation in zip(names, listed, strict=True):
         arguments, schema = _input(document, operation, name, doubts)
@@ -90,6 +94,18 @@ def _tools(
         if entry is not None:
             sim[name] = entry
     return tools, sim
+
+
+def _is_named_by_callers(entries: Sequence[Record], tools: Sequence[Record]) -> bool:
+    """Whether callers bring the keys of an entity, such as their tenant's, since no tool shows one before it gets one.
+
+    `entries` are the entries under `sim:` of the tools that work on the entity.
+    """
+    keys = {entry["key"] for entry in entries if "key" in entry}
+    others = [tool for tool in tools if keys.isdisjoint(required(as_object(tool["inputSchema"])))]
+    shown = json.dumps([tool.get("outputSchema") for tool in others])
+    is_read = {entry["verb"] for entry in entries} <= {"get", "update"}
+    return is_read and bool(keys) and not any(f'"{key}":' in shown for key in keys)
 
 
 def _name(operation: Operation) -> str:

@@ -153,3 +153,50 @@ async def test_only_states_that_servers_let_be_entered_once_are_refused_again(
         boat = value(await world.call("createBoat", {"name": "Tern"}))
         assert (await world.call(f"{verb}Boat", {"boat_id": boat["id"]})).ok
         assert (await world.call(f"{verb}Boat", {"boat_id": boat["id"]})).ok is not is_refused
+
+
+def of_tenants(noun: str, **extra: Json) -> Json:
+    """Return a document whose paths begin with a tenant, and which has tenants inside tenants."""
+    fields: Json = {"id": TEXT, "name": TEXT}
+    schemas: Json = {
+        noun.title(): {"type": "object", "properties": fields, "required": ["id"]},
+        f"Sub{noun.title()}": {"type": "object", "properties": {**fields, f"parent_{noun}_id": TEXT}},
+    }
+    tenant, below = f"/{noun}s/{{{noun}_id}}", f"/{noun}s/{{{noun}_id}}/sub-{noun}s"
+    of_one, of_both = parameters(f"{noun}_id"), parameters(f"{noun}_id", f"sub_{noun}_id")
+    whole, sub = referred(noun.title()), referred(f"Sub{noun.title()}")
+    body: Json = {"content": {"application/json": {"schema": {"type": "object", "properties": {"name": TEXT}}}}}
+    paths: Json = {
+        tenant: {**of_one, "get": operation("getTenant", whole), "patch": operation("updateTenant", whole, body)},
+        below: {**of_one, "post": operation("createSub", sub, body, "201")},
+        f"{below}/{{sub_{noun}_id}}": {
+            **of_both,
+            "get": operation("getSub", sub),
+            "patch": operation("updateSub", sub, body),
+            "delete": operation("deleteSub", code="204"),
+        },
+        **extra,
+    }
+    head = {"openapi": "3.1.0", "info": {"title": "Fleet", "version": "1"}, "paths": paths}
+    return {**head, "components": {"schemas": schemas}}
+
+
+@pytest.mark.parametrize("noun", ["account", "tenant", "company"])
+async def test_callers_bring_the_id_of_their_tenant(noun: str, tmp_path: Path) -> None:
+    async with served(tmp_path, of_tenants(noun)) as world:
+        read = await world.call("getTenant", {f"{noun}_id": "t-77"})
+        assert read.ok, read
+        created = await world.call("createSub", {f"{noun}_id": "t-77", "name": "North"})
+        sub = {f"{noun}_id": "t-77", f"sub_{noun}_id": value(created)["id"]}
+        assert value(created)[f"parent_{noun}_id"] == "t-77"
+        assert value(await world.call("updateSub", {**sub, "name": "South"}))["name"] == "South"
+        assert (await world.call("deleteSub", sub)).ok
+        assert not (await world.call("getSub", sub)).ok
+
+
+async def test_what_a_tool_shows_to_callers_without_its_id_is_not_theirs_to_name(tmp_path: Path) -> None:
+    listed: Json = {"content": {"application/json": {"schema": {"type": "array", "items": {
+        "type": "object", "properties": {"account_id": TEXT, "role": TEXT}}}}}}  # fmt: skip
+    document = of_tenants("account", **{"/memberships": {"get": operation("listMemberships", listed)}})
+    async with served(tmp_path, document) as world:
+        assert not (await world.call("getTenant", {"account_id": "t-77"})).ok
