@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from fnmatch import fnmatchcase
+from inspect import cleandoc
 from typing import Any, Final, Literal, Protocol, cast
 
 from mcp_sim.types.frozen import frozen
@@ -331,7 +332,8 @@ class Tool:
 
     @property
     def description(self) -> str:
-        return self.definition.get("description") or ""
+        """The description without the indentation of a docstring, which FastMCP serves as it is."""
+        return cleandoc(self.definition.get("description") or "")
 
     @property
     def annotations(self) -> Record:

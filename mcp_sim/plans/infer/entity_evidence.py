@@ -15,7 +15,10 @@ from mcp_sim.plans.infer.state_tables import may_read
 from mcp_sim.plans.infer.tool_facts import (
     ServerFacts,
     ToolFacts,
+    fields_in_noun,
+    is_about,
     keys_among,
+    named_by_keys,
     names_records,
     record_shape,
     refers_to,
@@ -23,8 +26,7 @@ from mcp_sim.plans.infer.tool_facts import (
     without_state,
 )
 from mcp_sim.plans.infer.verbs import DIRECTION, INSPECTION_VERBS, QUALIFIERS, RECORDLESS_VERBS, STRONG, WEAK
-from mcp_sim.types import Record
-from mcp_sim.types.domain import Entity, Field
+from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
 from mcp_sim.types.lexicon.english import (
     is_id,
@@ -40,7 +42,6 @@ from mcp_sim.types.lexicon.english import (
 from mcp_sim.types.lexicon.terms import table, terms
 
 _ATTRIBUTES, _LISTS, _ENTERING = terms("nouns.attributes"), terms("phrases.lists"), table("verbs.entering")
-_QUALITIES = _ATTRIBUTES | terms("nouns.generic", "nouns.facets")
 _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 """What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
 _JOINING, _MEMBERS, _NAMES = table("verbs.joining"), terms("phrases.members"), terms("fields.naming")
@@ -70,7 +71,7 @@ def holder_of_list(facts: ToolFacts, server: ServerFacts) -> str | None:
     So it is of `add_section_member`, `list_section_members` and `section_roster`, if that is its only list of keys.
     """
     noun, is_entering = facts.parsed.noun, facts.parsed.word in _ENTERING
-    owners = sorted(_named_by_keys(facts.input)) if is_entering else ["_".join(noun[:-1])]
+    owners = sorted(named_by_keys(facts.input)) if is_entering else ["_".join(noun[:-1])]
     for entity in (server.given.entities[owner] for owner in owners if owner in server.held):
         own = words(entity.name)
         members = plural("_".join(noun[len(own) :] if noun[: len(own)] == own else noun))
@@ -100,12 +101,6 @@ def _holder_of_shown(facts: ToolFacts, server: ServerFacts) -> str | None:
     ]
     holders = {name for name, holds_list in fields if holds_list == is_list}
     return holders.pop() if len(holders) == 1 else None
-
-
-def fields_in_noun(entity: Entity, noun: Words) -> list[Field]:
-    """Return the fields of an entity whose names are in a noun: `balance` in `fee_balance`, `enrolled`."""
-    fields = [field for field in entity.fields.values() if not field.hidden and field.name != entity.key]
-    return [field for field in fields if {*map(singular, words(snake(field.name)))} <= {*noun}]
 
 
 def _source(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -250,11 +245,17 @@ def _of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
 
 
 def listed_as(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the given list of names of those to which a verb was done: `blocked_user` for `unblock_user`."""
-    word, noun = facts.parsed.word.removeprefix("un"), "_".join(facts.parsed.noun)
+    """Return the given list of names of those to which a verb was done: `blocked_user` for `unblock_user`.
+
+    A create needs a table with what it takes: `schedule_payment(amount, date)` adds to `scheduled_payments`.
+    """
+    parsed, asked = facts.parsed, {*map(snake, required(facts.input))}
+    word, noun, is_new = parsed.word.removeprefix("un"), "_".join(parsed.noun), parsed.verb == "create"
     names = [f"{state}_{noun}" for state in (participle(word), word)] if word and noun else []
-    listed = [name for name in names if name in server.held and len(server.given.entities[name].fields) == 1]
-    return listed[0] if listed and facts.parsed.verb == "update" else None
+    given = [server.given.entities[name] for name in names if name in server.held]
+    listed = [entity.name for entity in given
+              if (asked <= {*map(snake, entity.fields)} if is_new else len(entity.fields) == 1)]  # fmt: skip
+    return listed[0] if listed and parsed.verb in {"create", "update"} else None
 
 
 def _is_about_other(facts: ToolFacts, key: str, membership: Membership, asked: AbstractSet[str]) -> bool:
@@ -380,11 +381,6 @@ def _entities_in(noun: Words, declared: Mapping[str, Entity]) -> Iterator[Entity
     return (declared[name] for name in names if name in declared and not declared[name].singleton)
 
 
-def is_about(noun: Words, entity: Words) -> bool:
-    """Whether a noun ends with the entity, or has only attributes besides."""
-    return noun[-len(entity) :] == entity or {*noun} - {*entity} <= _QUALITIES
-
-
 def _part_of_noun(facts: ToolFacts, server: ServerFacts) -> Words:
     """Return the noun without a field at its end, or a state before it: `order` of `order_status`, `open_orders`."""
     noun = facts.parsed.noun
@@ -416,6 +412,8 @@ def with_taken_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the only given entity with all fields that a change takes, a link among them, but not its key.
 
     `assign_homework(course_id, title, due)` makes an assignment of a course, `hire_clerk(name, office, start)` a clerk.
+    The noun of a create may be another one: `send_money(recipient, amount, date)` makes a transaction. Of several
+    entities it is the one that the description mentions.
     """
     asked, noun = {*map(snake, required(facts.input))}, "_".join(facts.parsed.noun)
     given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
@@ -423,16 +421,19 @@ def with_taken_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
     named = {name: mine | {*map(noun_of_id, mine)} for name, mine in fields.items()}  # a `ward` for its `ward_id`
     held = [entity for entity in given if asked <= named[entity.name]]
     held = [entity for entity in held if entity.name == noun] or held
-    is_change = facts.parsed.verb in {"update", "unknown"} and facts.parsed.word not in STRONG
+    is_new = facts.may_rename and facts.parsed.noun in server.once
+    mentioned = _in_description(facts, server) if is_new and len(held) > 1 else None
+    held = [entity for entity in held if entity.name == mentioned] or held
+    is_change = (facts.parsed.verb in {"update", "unknown"} and facts.parsed.word not in STRONG) or is_new
     is_free = len(held) == 1 and not facts.takes_key(held[0]) and (noun not in server.held or held[0].name == noun)
-    is_whole = len(asked) > 2 and [entity.name for entity in held] == [noun]
+    is_whole = len(asked) > 2 and (is_new or [entity.name for entity in held] == [noun])
     is_record = is_whole or (len(asked) > 1 and any(map(noun_of_id, asked)))
     return held[0].name if is_change and is_free and is_record else None
 
 
 def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity that a noun begins with, if an argument is its key: `order` of `order_total`."""
-    noun, nouns, keys = _part_of_noun(facts, server), server.nouns, _named_by_keys(facts.input)
+    noun, nouns, keys = _part_of_noun(facts, server), server.nouns, named_by_keys(facts.input)
     if facts.parsed.verb not in {"update", "get"} or "_".join(noun) in keys | server.declared.keys():
         return None
     return next((nouns[first] for first in first_nouns(noun) if first in nouns and nouns[first] in keys), None)
@@ -487,16 +488,9 @@ def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     return server.nouns.get(noun, "_".join(noun)) if noun and is_entity else None
 
 
-def _named_by_keys(schema: Record) -> set[str]:
-    """Return the nouns whose key an argument may be: `task` and `task_id` for an argument `task_id`."""
-    names = [*map(snake, properties(schema))]
-    others = [name.removesuffix(end) for name in names for end in ("_ids", "_key")]
-    return {*names, *map(noun_of_id, names), *others} - {""}
-
-
 def _in_schemas(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose key is an argument, or whose rows are in the result."""
-    named, shown = _named_by_keys(facts.input), {snake(name) for name in properties(facts.output)}
+    named, shown = named_by_keys(facts.input), {snake(name) for name in properties(facts.output)}
     return next((noun for noun in server.nouns.values() if noun in named or snake(plural(noun)) in shown), None)
 
 

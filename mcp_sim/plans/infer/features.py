@@ -12,7 +12,7 @@ from typing import Any, cast
 from mcp_sim.plans.infer.arguments import is_limited, is_paged, last_name
 from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
 from mcp_sim.plans.infer.caller_arguments import caller_arguments, without
-from mcp_sim.plans.infer.entity_evidence import fields_in_noun, holder_of_members, listed_as, read_entity
+from mcp_sim.plans.infer.entity_evidence import holder_of_members, listed_as, read_entity
 from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
 from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
 from mcp_sim.plans.infer.given_state import Given
@@ -20,7 +20,7 @@ from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import ParsedName, first_nouns
 from mcp_sim.plans.infer.singletons import find_single_value, find_singleton, switches, value_argument
 from mcp_sim.plans.infer.state_tables import may_read
-from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts
+from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, fields_in_noun
 from mcp_sim.plans.infer.verb_evidence import read_verb
 from mcp_sim.plans.infer.verbs import COUNT, change_of_members, undone_verbs
 from mcp_sim.types import Json, Record, Tool
@@ -336,13 +336,16 @@ def _value_places(facts: ToolFacts, entity: Entity, path: str) -> Envelope:
 def _only_value(facts: ToolFacts, entity: Entity) -> Envelope | None:
     """Return the place of the field of a given record that is all a result shows: `odometer` of `get_odometer(vin)`.
 
-    It is named like the tool, or the only one. Texts may be sentences.
+    It is named like the tool, or the only one. Texts may be sentences, unless the state has texts under names.
     """
+    fields = [field for field in entity.fields.values() if not field.hidden and field.name != entity.key]
+    text = text_place(facts.tool)
+    if text is not None and entity.natural and [_kind(field.schema) for field in fields] == ["string"]:
+        return Envelope(shows={text: fields[0].name})
     kinds = {name: _shown_kind(schema) for name, schema in properties(facts.output).items()}
     place, kind = next(iter(kinds.items()), ("", ""))
     if len(kinds) != 1 or kind not in {"number", "boolean", "number[]", "string[]"}:
         return None
-    fields = [field for field in entity.fields.values() if not field.hidden and field.name != entity.key]
     named = fields_in_noun(entity, facts.parsed.noun) or (fields if len(fields) == 1 else [])
     kinds_of = {field.name: _shown_kind(field.schema) for field in named}
     fitting = [name for name, held in kinds_of.items() if held == kind or (held == "[]" and kind.endswith("[]"))]

@@ -19,7 +19,7 @@ from mcp_sim.types.lexicon.english import last_word, noun_of_id, singular_phrase
 from mcp_sim.types.lexicon.terms import groups, terms
 
 _REPLACING = terms("verbs.replacing")
-_FACETS, _NOT_ENTITIES = terms("nouns.facets"), terms("nouns.unspecific")
+_FACETS, _NOT_ENTITIES, _DETAILS = terms("nouns.facets"), terms("nouns.unspecific"), terms("nouns.details")
 
 _STATE_VERBS = frozenset(TRANSITIONS) | frozenset(groups("states.after"))
 _LEVELS, _LEVEL_FIELDS = terms("nouns.levels"), terms("fields.set_level")
@@ -57,8 +57,9 @@ def find_singletons(
 def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity]) -> Entity | None:
     """Return the singleton that a tool reads or sets: `wifi` for `get_wifi_status` and `set_wifi`.
 
-    It is the one of that name, the only one of a name that its noun ends with (`profile` of `company_profile`), or the
-    only one with fields for all that an update requires.
+    It is the one of that name, the only one of a name that its noun ends with (`profile` of `company_profile`), the
+    only one with the details of its noun (`user_account` for `get_user_info`), or the only one with fields for all that
+    an update requires.
     """
     is_write = parsed.verb == "update" or parsed.word in _REPLACING
     if not is_write and (not _reads_all(parsed, schema) or (parsed.verb == "unknown" and parsed.word)):
@@ -69,7 +70,8 @@ def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity
     named = next((single for single in singles if _nouns_of(single, parsed) & nouns), None)
     ends = {"_".join(noun) for noun in last_nouns(parsed.noun)}
     ending = [single for single in singles if singular_phrase(words(single.name)) in ends]
-    named = named or (ending[0] if len(ending) == 1 else None)
+    detailing = [single for single in singles if _strip_details(words(single.name)) in {words(noun) for noun in nouns}]
+    named = named or next((several[0] for several in (ending, detailing) if len(several) == 1), None)
     return named or _only_holder(singles, {*map(snake, required(schema))} - OPTIONS)
 
 
@@ -152,6 +154,11 @@ def _only_holder(singles: Iterable[Entity], needed: AbstractSet[str]) -> Entity 
 def _strip_facet(noun: Words) -> Words:
     """Return the noun without words like `status`: `wifi` of `wifi_status`."""
     return noun[:-1] if len(noun) > 1 and noun[-1] in _FACETS else noun
+
+
+def _strip_details(noun: Words) -> Words:
+    """Return the noun without words like `account`: `user` of `user_account`."""
+    return noun[:-1] if noun[-1:] and noun[-1] in _DETAILS else noun
 
 
 def _strip_count(noun: Words) -> Words:

@@ -14,13 +14,14 @@ from mcp_sim.plans.infer.keys import GENERAL_KEYS, key_argument
 from mcp_sim.plans.infer.names import ParsedName, Words
 from mcp_sim.plans.infer.verbs import QUALIFIERS, STATES, STRONG, WEAK
 from mcp_sim.types import Record, Tool
-from mcp_sim.types.domain import Entity
+from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
 from mcp_sim.types.lexicon.english import noun_of_id, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 
 _ATTRIBUTES, _ENTERING = terms("nouns.attributes"), table("verbs.entering")
+_QUALITIES = _ATTRIBUTES | terms("nouns.generic", "nouns.facets")
 _SHOWING = frozenset({"create", "get", "list", "search"})
 _NAMES = re.compile(r"[\w-]+")
 _T = TypeVar("_T", bound=Hashable)
@@ -230,3 +231,21 @@ def _made_and_shown(named: Iterable[ParsedName]) -> tuple[frozenset[str], frozen
         ("_".join(name.noun), name.verb == "create") for name in named if name.word in STRONG and name.verb in _SHOWING
     ]
     return frozenset(name for name, is_made in sure if is_made), frozenset(name for name, _ in sure)
+
+
+def fields_in_noun(entity: Entity, noun: Words) -> list[Field]:
+    """Return the fields of an entity whose names are in a noun: `balance` in `fee_balance`, `enrolled`."""
+    fields = [field for field in entity.fields.values() if not field.hidden and field.name != entity.key]
+    return [field for field in fields if {*map(singular, words(snake(field.name)))} <= {*noun}]
+
+
+def is_about(noun: Words, entity: Words) -> bool:
+    """Whether a noun ends with the entity, or has only attributes besides."""
+    return noun[-len(entity) :] == entity or {*noun} - {*entity} <= _QUALITIES
+
+
+def named_by_keys(schema: Record) -> set[str]:
+    """Return the nouns whose key an argument may be: `task` and `task_id` for an argument `task_id`."""
+    names = [*map(snake, properties(schema))]
+    others = [name.removesuffix(end) for name in names for end in ("_ids", "_key")]
+    return {*names, *map(noun_of_id, names), *others} - {""}

@@ -11,7 +11,6 @@ from mcp_sim.plans.infer.entity_evidence import (
     holder_of_members,
     holder_of_rows,
     holder_of_value,
-    is_about,
     issued,
     listed_as,
     returned,
@@ -20,7 +19,7 @@ from mcp_sim.plans.infer.entity_evidence import (
 )
 from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
 from mcp_sim.plans.infer.keys import key_argument
-from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, record_shape, row_shape
+from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, is_about, record_shape, row_shape
 from mcp_sim.plans.infer.verbs import flag_after
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
