@@ -256,6 +256,17 @@ def test_a_path_with_another_key_of_a_record_finds_it_too(here: Path) -> None:
         assert shown.value == row
 
 
+def test_a_path_that_ends_with_the_id_of_another_record_lists_its_own(here: Path) -> None:
+    note = wrapped(id={"type": "string"}, crate_id={"type": "string"})
+    paths: Any = {
+        "/crates": {"get": {"type": "array", "items": RECORD}},
+        "/notes/{crateId}": {"get": {"type": "array", "items": note}},
+        "/notes/{crateId}/n/{noteId}": {"get": note},
+    }
+    entries = entries_of(here, {"/crates/{crateId}": {"get": RECORD}, **paths}, {})
+    assert entries["get_notes_by_crateId"] == {"verb": "list", "entity": "note"}
+
+
 def test_ids_in_the_body_of_an_update_are_new_links(here: Path) -> None:
     fields = {name: {"type": "string"} for name in ("id", "rateId", "note")}
     document = service({"/lines/{id}": {"put": ALBUM}, "/rates/{id}": {"get": wrapped(id={"type": "string"})}}, {})

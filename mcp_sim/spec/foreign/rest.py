@@ -56,6 +56,9 @@ def sim_entry(
     entity = resource.entity
     if ends_with_key:
         key = names.get(parts[-1][1:-1])
+        owner = noun_of_id(snake(key or "")).replace("_", "")
+        if operation.method == "get" and owner in {*known.named} - {joined(entity)} and known.lists(operation):
+            return {"verb": "list", "entity": entity}  # `/notes/{projectId}`, beside `/notes/{projectId}/n/{noteId}`
         if key is not None and operation.method == "put" and _creates_too(operation):
             return _upsert(operation, known, resource, key, names, arguments)
         return _entry_by_key(operation, known, resource, key, arguments)
