@@ -257,13 +257,14 @@ def test_a_path_with_another_key_of_a_record_finds_it_too(here: Path) -> None:
 
 
 def test_a_path_that_ends_with_the_id_of_another_record_lists_its_own(here: Path) -> None:
-    note = wrapped(id={"type": "string"}, crate_id={"type": "string"})
+    crate, note = ({"$ref": f"#/components/schemas/{name}"} for name in ("Crate", "Note"))
     paths: Any = {
-        "/crates": {"get": {"type": "array", "items": RECORD}},
+        "/crates/{crateId}": {"get": crate},
         "/notes/{crateId}": {"get": {"type": "array", "items": note}},
         "/notes/{crateId}/n/{noteId}": {"get": note},
     }
-    entries = entries_of(here, {"/crates/{crateId}": {"get": RECORD}, **paths}, {})
+    fields = wrapped(id={"type": "string"}, crate_id={"type": "string"})
+    entries = entries_of(here, paths, {"Crate": RECORD, "Note": fields})
     assert entries["get_notes_by_crateId"] == {"verb": "list", "entity": "note"}
 
 
