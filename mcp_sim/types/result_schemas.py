@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from mcp_sim.types import FailureRenderer, Json, Observation, Record, Tool, ToolResult, render_plain_failure
 from mcp_sim.types.argument_descriptions import with_alternatives
@@ -215,12 +215,15 @@ def usual_failures(tool: Tool) -> FailureRenderer:
     do two of three servers.
     """
     value = _failure_value(tool)
-    if value is None:
+    is_text = tool.output_schema is None and documented_form(tool.description) in {"text", "confirmation"}
+    if value is None and not is_text:
         return render_plain_failure
 
     def render(kind: str, message: str, slots: Mapping[str, Json]) -> Observation:
         if kind not in _RETURNED:
             return render_plain_failure(kind, message, slots)
+        if value is None:
+            return Observation(ToolResult(message, form="text", is_failure=True))
         return Observation(tool.shown(ToolResult(value(message), is_failure=True)))
 
     return render
@@ -268,3 +271,23 @@ def declares_data(tool: Tool) -> bool:
 def mentions_data(description: str) -> bool:
     """Whether the description of a tool that works on records mentions data. Then its result is data."""
     return bool(_DATA.search(description))
+
+
+_DOCSTRING = re.compile(
+    r"^[ \t]*(?:returns?[ \t]*\n[ \t]*-{3,}[ \t]*\n[ \t]*(?:(\w+)[ \t]*:[ \t]*)?"
+    r"|returns?:[ \t]*\n[ \t]*(?=\w+(?:\[[^\n]*\])?:)|:rtype:[ \t]*)(\w+)(.*(?:\n[ \t]*[^\s>].*)*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The type of a result in a docstring, in the style of NumPy, Google or Sphinx, its name and what is said about it."""
+_TEXT_TYPES = frozenset({"str", "string"})
+_DATA_TYPES_OF_PYTHON = frozenset({"dict", "list", "tuple", "mapping", "sequence", "object"})
+_CONFIRMATION = re.compile(r"\b(?:confirmation|message)\b", re.IGNORECASE)
+
+
+def documented_form(description: str) -> Literal["text", "confirmation", "data"] | None:
+    """Return what a docstring says that the function returns: a text, one that confirms what was done, or data."""
+    match = _DOCSTRING.search(description)
+    kind, about = ("", "") if match is None else (match[2].lower(), f"{match[1] or ''} {match[3]}")
+    if kind in _TEXT_TYPES and not mentions_data(about):
+        return "confirmation" if _CONFIRMATION.search(about) else "text"
+    return "data" if kind in _TEXT_TYPES | _DATA_TYPES_OF_PYTHON else None

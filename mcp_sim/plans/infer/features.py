@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 from typing import Any, cast
@@ -28,7 +28,7 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, is_open, items, main_type, properties, required, schema_of
-from mcp_sim.types.lexicon.english import is_id, last_word, participle, singular, snake, words
+from mcp_sim.types.lexicon.english import is_id, last_word, noun_of_id, participle, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.plans import Envelope, How, Verb
 from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, shown_form, text_place
@@ -168,7 +168,8 @@ def collect_features(
         for id_, tool in tools.items()
     ]
     server = ServerFacts.of(parsed_names.values(), declared, given, facts)
-    return _with_compounds_as_one(_with_setters_as_creates([_resolve_effect(fact, server) for fact in facts], declared))
+    resolved = _with_setters_as_creates([_resolve_effect(fact, server) for fact in facts], declared)
+    return _with_compounds_as_one(resolved, server.held)
 
 
 def _json_texts(tools: Mapping[str, Tool]) -> dict[str, str]:
@@ -210,20 +211,28 @@ def _sets_new(features: ToolFeatures, asked: AbstractSet[str]) -> bool:
     return is_setter and features.singleton is None and is_nameless
 
 
-def _with_compounds_as_one(feature_list: Sequence[ToolFeatures]) -> list[ToolFeatures]:
+def _with_compounds_as_one(feature_list: Sequence[ToolFeatures], held: Container[str]) -> list[ToolFeatures]:
     """Return the features with one entity where a create makes an `a_b` with the key `b_id`, and other tools use a `b`.
 
-    Not so if the caller gives that id: the new record then links to a `b`.
+    Not so if the caller gives that id: the new record then links to a `b`. Where the given state has `b`s and no `a_b`s
+    (`held`), and no other tool mentions these, a `food_order` is an `order`.
     """
     creates = {features.entity: features for features in feature_list if features.verb == "create"}
     heads = {name: name.rsplit("_", 1)[-1] for name in creates}
-    others = {features.entity for features in feature_list}
+    uses = Counter(features.entity for features in feature_list)
+    others = {*uses}
     heads_meant = {
         name: head
         for name, head in heads.items()
-        if head in others - creates.keys() and _issues(creates[name], name, head)
+        if head in others - creates.keys()
+        and (_issues(creates[name], name, head) or _is_kind_of(creates[name], name, head, uses[name], held))
     }
     return [replace(features, entity=heads_meant.get(features.entity, features.entity)) for features in feature_list]
+
+
+def _is_kind_of(create: ToolFeatures, entity: str, head: str, uses: int, held: Container[str]) -> bool:
+    is_linked = any(noun_of_id(snake(name)) == head for name in properties(create.input))
+    return uses == 1 and head in held and entity not in held and head != entity and not is_linked
 
 
 def _issues(create: ToolFeatures, entity: str, head: str) -> bool:
@@ -265,7 +274,7 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
     else:
         given = server.given.entities.get(entity) if verb == "get" else None
         shown = _only_value(facts, given) if given is not None and single is None else None
-        places = shown or _find_places(facts, verb, entity, is_held=entity in server.held)
+        places = shown or _find_places(facts, verb, entity, is_held=_is_held(server, entity))
     return ToolFeatures(
         facts.tool,
         facts.parsed,
@@ -358,6 +367,12 @@ def _shown_kind(schema: Record) -> str:
 
 def _kind(schema: Record) -> str:
     return "number" if main_type(schema) == "integer" else main_type(schema)
+
+
+def _is_held(server: ServerFacts, entity: str) -> bool:
+    """Whether the given state has such records, also inside others."""
+    given = server.given.entities.get(entity)
+    return entity in server.held or (given is not None and given.inside is not None)
 
 
 def _find_places(facts: ToolFacts, verb: Verb, entity: str, *, is_held: bool) -> Envelope:

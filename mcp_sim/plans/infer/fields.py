@@ -40,6 +40,8 @@ class KnownFields:
         self.fields: dict[str, Field] = {}
         self.named: dict[str, Field] = {}
         """The fields by their names in snake case."""
+        self.joined: dict[str, Field] = {}
+        """The fields by their names without underscores."""
         self.inner: dict[str, list[Field]] = {}
         """The values inside objects by their names in snake case, as fields named by their paths: `address.city`."""
         self.written = written
@@ -52,13 +54,14 @@ class KnownFields:
             if field.name not in self.fields:
                 self.fields[field.name] = field
                 self.named.setdefault(snake(field.name), field)
+                self.joined.setdefault(_joined(snake(field.name)), field)
                 for name, inner in _inner_fields(field):
                     self.inner.setdefault(name, []).append(inner)
 
     def find(self, argument: str) -> Field | None:
         """Return the field with the snake-case name of an argument, or nearly so; else the only inner value of it.
 
-        A `new_time` is that of the only field that ends so: `start_time`.
+        A `new_time` is that of the only field that ends so: `start_time`. A `user_name` may be a `username`.
         """
         bare = [argument.removeprefix(prefix) for prefix in ("", "new_", "updated_", f"{self.entity}_")]
         own_key = [snake(self.key)] if names_record(argument, self.entity) else []
@@ -67,8 +70,12 @@ class KnownFields:
         inner = (self.inner[name][0] for name in bare if len(self.inner.get(name, ())) == 1)
         changed = argument.removeprefix("new_") if argument.startswith("new_") else None
         ends = [field for name, field in self.named.items() if changed and name.endswith(f"_{changed}")]
-        nearly = ends[0] if len(ends) == 1 else None
+        nearly = ends[0] if len(ends) == 1 else self.joined.get(_joined(argument))
         return next((self.named[name] for name in names if name in self.named), next(inner, nearly))
+
+
+def _joined(name: str) -> str:
+    return name.replace("_", "")
 
 
 def _inner_fields(field: Field) -> Iterator[tuple[str, Field]]:

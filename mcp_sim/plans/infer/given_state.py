@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TypeAlias
 
-from mcp_sim.plans.infer.names import first_nouns
 from mcp_sim.plans.infer.state_tables import (
     ENDINGS,
     MOST_NAMES,
@@ -29,6 +28,8 @@ from mcp_sim.plans.infer.state_tables import (
     inner_rows,
     listed_rows,
     make_table,
+    naming_field,
+    noun_of_rows,
     outer_keys,
     with_outer_keys,
 )
@@ -38,7 +39,16 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.given_rows import unwrap_rows
 from mcp_sim.types.json_schema.shapes import as_list, as_object, schema_of, type_name, types_of
 from mcp_sim.types.json_values import is_key
-from mcp_sim.types.lexicon.english import is_plural, last_word, noun_of_id, plural, singular, snake
+from mcp_sim.types.lexicon.english import (
+    is_plural,
+    last_word,
+    noun_of_id,
+    plural,
+    singular,
+    singular_phrase,
+    snake,
+    words,
+)
 from mcp_sim.types.lexicon.terms import terms
 
 Path: TypeAlias = tuple[str, ...]
@@ -182,12 +192,12 @@ class _Reader:
         return outer if is_fact else name
 
     def _add_table(self, path: Path, scope: str, rows: Rows, siblings: Container[str], body: Iterable[str]) -> None:
-        entity = self.nouns.entity_of(path[-1])
+        entity, own = self.nouns.entity_of(path[-1]), singular_phrase(words(path[-1]))
         described = self.nouns.described.get(entity, entity)
         entity = entity if entity in self.nouns.names or described in siblings else described
-        entity = self._issuing(entity, rows) or entity
-        if entity in self.tables:
-            entity = f"{scope}_{entity}"
+        entity = noun_of_rows(self.nouns, entity, rows, siblings) or entity
+        others = (own, f"{scope}_{entity}", f"{scope}_{own}")  # `logged_in_users` beside `users`
+        entity = next((name for name in (entity, *others) if name not in self.tables), entity)
         self.tables[entity] = make_table(self.nouns, entity, rows)
         self.paths[entity] = path
         if rows.keyed and rows.plain and not rows.levels:
@@ -195,13 +205,6 @@ class _Reader:
         if rows.levels:
             self.parents[entity] = rows
             self.holders[entity] = [*body]
-
-    def _issuing(self, entity: str, rows: Rows) -> str | None:
-        """Return the noun of tools that begins the name of a table and whose ids its rows have: `leave_requests`."""
-        nouns = () if entity in self.nouns.names else first_nouns(tuple(entity.split("_")))
-        names = ("_".join(noun) for noun in nouns)
-        ids = {name: [row.get(f"{name}_id") for row in rows.bodies] for name in names if name in self.nouns.names}
-        return next((name for name, keys in ids.items() if all(map(is_key, keys)) and len({*keys}) == len(keys)), None)
 
     def split_parents(self) -> None:
         """Make records of the parents in a map that is named after them: `device`s of `rooms: {Attic: []}`, and rooms.
@@ -521,7 +524,7 @@ class _Reader:
     def _nested_entity(self, place: Inside, rows: Sequence[Record]) -> Iterator[Entity]:
         """Yield the entity of the rows in a field of other records, if they have a key and a tool mentions them."""
         fields = infer_fields(rows)
-        key = find_key(singular(snake(place.field)), fields, rows)
+        key = find_key(singular(snake(place.field)), fields, rows) or naming_field(self.nouns, rows)
         stem = noun_of_id(snake(key or "")) or snake(key or "")
         noun = next(
             (candidate for candidate in (stem, self.nouns.entity_of(place.field)) if candidate in self.nouns.names),

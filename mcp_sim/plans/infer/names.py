@@ -191,10 +191,18 @@ def parse_names(
     bare = {name: _join_phrase(parts[size:] if parts[:size] == shared else parts) for name, parts in bare.items()}
     bare = _with_owners_last(_with_lists_joined(bare))
     parsed_names = _with_described_nouns({name: parse_name(parts) for name, parts in bare.items()}, descriptions)
+    parsed_names = {name: _with_given_noun(parsed, bare[name], given) for name, parsed in parsed_names.items()}
     nouns = {parsed.noun for parsed in parsed_names.values() if parsed.noun and parsed.verb != "unknown"} | given
     return {
         name: _complete(parsed, bare[name], descriptions.get(name, ""), nouns) for name, parsed in parsed_names.items()
     }
+
+
+def _with_given_noun(parsed: ParsedName, parts: Words, given: AbstractSet[Words]) -> ParsedName:
+    """Return a parsed name with all words behind the verb as its noun if the state has it: `logged_in_users`."""
+    whole = words(singular_phrase(parts[1:])) if parsed.after and parts[1:] else ()
+    is_given = whole in given and parsed.after[1:] not in given
+    return replace(parsed, noun=whole, after=(), plural=is_plural(parts[-1])) if is_given else parsed
 
 
 def last_segment(name: str) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field
 from itertools import chain, islice
 from typing import cast
 
 from mcp_sim.plans.infer.keys import key_argument
-from mcp_sim.plans.infer.names import ParsedName, Words, noun_spans
+from mcp_sim.plans.infer.names import ParsedName, Words, first_nouns, noun_spans
 from mcp_sim.plans.infer.verbs import STRONG
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity, Field
@@ -27,7 +27,7 @@ from mcp_sim.types.json_schema.shapes import (
     type_name,
 )
 from mcp_sim.types.json_values import is_key
-from mcp_sim.types.lexicon.english import last_word, noun_of_id, singular, singular_phrase, snake, words
+from mcp_sim.types.lexicon.english import is_id, last_word, noun_of_id, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import ordered, terms
 
 _COLLECTIONS = terms("nouns.collections")
@@ -46,6 +46,9 @@ _DEPTH = 4
 ENDINGS = (*ordered("fields.key_ending"), "name")
 NAME, VALUE = "name", "value"
 """Fields of rows that are not objects, until a better name is known."""
+_FEWEST_DIFFERENT = 0.9
+"""The share of rows with different ids, among which random ids may repeat by chance: those of visitors."""
+_USUAL_NAMES = terms("fields.given_name")
 _SAMPLE_SIZE = 200
 """Number of rows that fields are inferred from. Keys are looked up in all rows."""
 
@@ -297,7 +300,7 @@ def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Reco
     key = next(repeated, None) if own_keys else find_key(entity, alone, records, nouns.lookups.get(entity))
     taken = next((name for name in _id_names(entity) if name in nouns.arguments and not own_keys), None)
     is_name = taken is not None and key is not None and snake(key) in {"name", "title"}
-    if key is not None and _identifies(key, records) and not is_name:
+    if key is not None and identifies(key, records) and not is_name:
         return Entity(entity, key, records[-1][key], fields), records
     if not records:
         return Entity(entity), []
@@ -336,7 +339,7 @@ def _plain_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Re
             records = [{named: at} for at in names]
         records = [{**record, word: value} for record, value in zip(records, values, strict=True)]
     fields = infer_fields(records)
-    if _identifies(named, records):
+    if identifies(named, records):
         return Entity(entity, named, records[-1][named], fields, natural=True), records
     return with_outer_keys(Entity(entity, fields=fields), None, [*range(1, len(records) + 1)], records)
 
@@ -424,14 +427,49 @@ def find_key(entity: str, fields: Mapping[str, Field], rows: Sequence[Record], l
     ids = [snake(name) for name in fields if snake(name).endswith(("_id", "_key"))]
     first = [name for name in ids if name == snake(next(iter(fields)))]
     likely = ("id", *named, lookup, *ordered("fields.given_key"), *first, *ordered("fields.given_name"), *ids)
-    return next((by_name[name] for name in likely if name in by_name and _identifies(by_name[name], rows)), None)
+    return next((by_name[name] for name in likely if name in by_name and identifies(by_name[name], rows)), None)
 
 
-def _identifies(name: str, rows: Sequence[Record]) -> bool:
-    """Whether all rows have different texts or whole numbers in a field."""
+def noun_of_rows(nouns: Nouns, entity: str, rows: Rows, siblings: Container[str]) -> str | None:
+    """Return the noun of tools that the rows of a table name which no tool mentions.
+
+    It begins the name of the table, and the rows have ids of it: `leave_requests`. Or it is that of their first or only
+    id, `customer_id` in `crm_data`, or of the only text that may name them: the `message`s of an `inbox`.
+    """
+    bodies = rows.bodies
+    if entity in nouns.names or not bodies or rows.plain:
+        return None
+    ids = [f"{'_'.join(noun)}_id" for noun in first_nouns(tuple(entity.split("_")))]
+    first, keys = next(iter(bodies[0])), [name for name in bodies[0] if is_id(snake(name))]
+    own = first if first in keys or len(keys) != 1 else keys[0]
+    ids += [own] if noun_of_id(snake(own)) not in siblings else []
+    issued = (noun_of_id(snake(name)) for name in ids if identifies(name, bodies, _FEWEST_DIFFERENT))
+    by_id = next((noun for noun in issued if noun in nouns.names), None)
+    text = snake(naming_field(nouns, bodies) or "")
+    is_text = text != "" and text not in siblings and len(bodies) > 1
+    return text if is_text and (by_id is None or text in nouns.entered) else by_id
+
+
+def naming_field(nouns: Nouns, rows: Sequence[Record]) -> str | None:
+    """Return the only text by which rows without a usual name are named, as tools do: the `product` of a price.
+
+    It is different in each row. Ids may be those of other records: the `sender_id` of a `message`.
+    """
+    names = {name: field for name, field in infer_fields(rows).items() if not is_id(snake(name))}
+    if not names or find_key("", names, rows) is not None:
+        return None
+    texts = [name for name, value in rows[0].items() if isinstance(value, str) and snake(name) in nouns.names]
+    named = [name for name in texts if snake(name) not in _USUAL_NAMES and identifies(name, rows)]
+    single = [name for name in named if snake(name) in nouns.lookups.keys() | nouns.entered.keys()]
+    named = single if len(named) > 1 else named  # the `message`, not the `time`, that tools send
+    return named[0] if len(named) == 1 else None
+
+
+def identifies(name: str, rows: Sequence[Record], least: float = 1) -> bool:
+    """Whether at least this share of the rows have different texts or whole numbers in a field."""
     values = [row.get(name) for row in rows]
     are_plain = all(map(is_key, values))
-    return bool(values) and are_plain and len({*map(str, values)}) == len(values)
+    return bool(values) and are_plain and len({*map(str, values)}) >= least * len(values)
 
 
 def infer_fields(rows: Sequence[Record]) -> dict[str, Field]:

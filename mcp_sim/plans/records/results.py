@@ -35,8 +35,13 @@ from mcp_sim.types.json_schema.shapes import (
     schema_of,
 )
 from mcp_sim.types.lexicon.english import last_word, snake
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_schemas import TEXT_NAMES, result_schema, shown_result, text_place
+from mcp_sim.types.result_schemas import TEXT_NAMES, documented_form, result_schema, shown_result, text_place
+from mcp_sim.types.tools import WRAPPER
+
+_PARTS = terms("arguments.part")
+"""Arguments that name the only field of a record to show."""
 
 
 def result_renderer(tool: Tool, plan: Plan, domain: Domain) -> Render:
@@ -117,7 +122,23 @@ def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
     if bare and plan.envelope.shows.get(""):
         return _bare_result(tool, record_value(plan.envelope.shows[""]))
     fill = Filler(tool, plan, domain).filled(result_form(tool, plan, domain), "")
+    fill = _asked_part(fill, tool, plan, domain) if bare and plan.verb == "get" else fill
     return data_renderer(tool, fill if _shows_fields(tool, domain) else _with_usual_parts(fill, tool, plan, domain))
+
+
+def _asked_part(fill: Fill, tool: Tool, plan: Plan, domain: Domain) -> Fill:
+    """Return what fills a record with the only field that an argument such as `field` names, or with all of them."""
+    taken = {plan.key, *plan.filters}
+    names = [name for name in properties(tool.input_schema) if snake(name) in _PARTS and name not in taken]
+    if len(names) != 1 or snake(names[0]) in map(snake, domain.entities[plan.entity or ""].fields):
+        return fill
+
+    def fill_part(facts: Facts) -> Json:
+        value, asked = fill(facts), facts.turn.call.arguments.get(names[0])
+        record = as_object(value)
+        return {asked: record[asked]} if isinstance(asked, str) and asked in record else value
+
+    return fill_part
 
 
 def _with_usual_parts(fill: Fill, tool: Tool, plan: Plan, domain: Domain) -> Fill:
@@ -214,7 +235,8 @@ def _writer(tool: Tool, plan: Plan, domain: Domain, place: str | None, *, bare: 
     in_place = place is not None and snake(place) in TEXT_NAMES
     if not (in_words or in_place) or (place or "") in plan.envelope.shows:
         return None
-    return sentence_writer(plan, domain.entities[plan.entity or ""])
+    is_confirmation = bare and documented_form(tool.description) == "confirmation"
+    return sentence_writer(plan, domain.entities[plan.entity or ""], is_confirmation=is_confirmation)
 
 
 def reports_failures(tool: Tool, plan: Plan, domain: Domain) -> bool:
@@ -246,8 +268,9 @@ def result_form(tool: Tool, plan: Plan, domain: Domain) -> Record:
     Without both, it is what the description shows, else a plain schema of the plan's envelope.
     """
     declared = result_schema(tool) if tool.output_schema is not None else None
-    if declared is not None and _is_confirmation(declared, plan, domain):
-        return {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}
+    confirmed = None if declared is None else _confirmation(declared, plan, domain)
+    if confirmed is not None:
+        return confirmed
     if declared is not None and not is_open(declared):
         return declared
     example = example_of(tool, domain)
@@ -256,12 +279,24 @@ def result_form(tool: Tool, plan: Plan, domain: Domain) -> Record:
     return shown_result(tool.description) or _plain_schema(plan)
 
 
-def _is_confirmation(schema: Record, plan: Plan, domain: Domain) -> bool:
-    """Return whether a write returns a mapping of texts that cannot be its record."""
-    if plan.verb not in {"create", "update", "delete"} or main_type(map_of(schema)) != "string":
-        return False
-    fields = domain.entities[plan.entity or ""].fields.values()
-    return plan.verb == "delete" or any(main_type(field.schema) != "string" for field in fields if not field.hidden)
+def _confirmation(schema: Record, plan: Plan, domain: Domain) -> Record | None:
+    """Return the form of a write that returns a mapping of texts, or also of flags, that cannot be its record."""
+    parts = properties(schema)
+    if plan.verb not in {"create", "update", "delete"}:
+        return None
+    if [*parts] == [WRAPPER]:
+        inner = _confirmation(parts[WRAPPER], plan, domain)
+        return None if inner is None else {"type": "object", "properties": {WRAPPER: inner}, "required": [WRAPPER]}
+    values = map_of(schema)
+    kinds = {main_type(as_object(form)) for form in as_list(values.get("anyOf"))} or {main_type(values)}
+    held = {main_type(field.schema) for field in domain.entities[plan.entity or ""].fields.values() if not field.hidden}
+    names: Record = {"success": {"type": "boolean"}} if "boolean" in kinds else {}
+    if not {"string"} <= kinds <= {"string", "boolean"} or (plan.verb != "delete" and kinds == held):
+        return None
+    if plan.verb != "delete" and not names and held <= kinds:
+        return None
+    names["message"] = {"type": "string"}
+    return {"type": "object", "properties": names, "required": [*names]}
 
 
 def example_of(tool: Tool, domain: Domain) -> Json:

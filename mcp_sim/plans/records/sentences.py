@@ -21,8 +21,8 @@ DONE: Final = {"create": "created", "update": "updated", "delete": "deleted"}
 _NAMES = ("name", "title", "subject", "summary", "label", "full_name", "display_name")
 
 
-def sentence_writer(plan: Plan, entity: Entity) -> WriteText:
-    """Return what describes the outcome of a call with all fields."""
+def sentence_writer(plan: Plan, entity: Entity, *, is_confirmation: bool = False) -> WriteText:
+    """Return what describes the outcome of a call with all fields. A confirmation only says what was done."""
     show = projector(entity, {})
 
     def record_of(record: Record) -> Record:
@@ -33,7 +33,7 @@ def sentence_writer(plan: Plan, entity: Entity) -> WriteText:
     if plan.verb not in DONE:
         return lambda facts: "\n".join(_lines(record_of(facts.record or {})))
     head = _head(plan, entity)
-    if plan.verb == "delete":
+    if plan.verb == "delete" or is_confirmation:
         return lambda facts: head.format(value_text(facts.key))
 
     def write_text(facts: Facts) -> str:

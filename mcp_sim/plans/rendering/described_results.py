@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Example
-from mcp_sim.types.result_schemas import declares_data, mentions_data, text_place
+from mcp_sim.types.result_schemas import declares_data, documented_form, mentions_data, text_place
 
 _FOR_PEOPLE = r"\b(?:human[- ]readable|markdown|formatted (?:string|text|list|output)|plain text)\b"
 _PROSE = (
@@ -37,18 +37,23 @@ def is_for_people(description: str) -> bool:
 def worded_tools(tools: Mapping[str, Tool], examples: Sequence[Example]) -> set[str]:
     """Return the names of the tools that answer in sentences where nothing declares the form of their results.
 
-    This is one decision for the whole server, except for tools that render something for people, and for those that
-    declare a text where others declare data: an author who returns data returns it as it is. Most functions that return
-    text return sentences (32 of 38 public servers in Python that mention no data). Still JSON is the default for them:
-    where it is wrong, an agent finds the ids that later calls take, and where sentences are wrong, it does not.
+    This is one decision for the whole server, except for tools whose docstrings name a type, that render something for
+    people, or that declare a text where others declare data: an author who returns data returns it as it is. Most
+    functions that return text return sentences (32 of 38 public servers in Python that mention no data). Still JSON is
+    the default for them: where it is wrong, an agent finds the ids that later calls take. Where sentences are wrong, it
+    does not.
     """
+    bare = {name: tool for name, tool in tools.items() if tool.output_schema is None and not examples}
+    documented = {name: documented_form(tool.description) for name, tool in bare.items()}
+    known = {name: form != "data" for name, form in documented.items() if form is not None}
     if answers_in_prose([*tools.values()], examples):
-        return {*tools}
+        return {name for name in tools if known.get(name, True)}
     are_typed = any(map(declares_data, tools.values()))
     return {
         name
         for name, tool in tools.items()
-        if is_for_people(tool.description)
+        if known.get(name)
+        or is_for_people(tool.description)
         or (are_typed and text_place(tool) is not None and not mentions_data(tool.description))
     }
 

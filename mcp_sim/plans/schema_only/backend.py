@@ -42,7 +42,7 @@ from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import last_word, snake, words
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_schemas import MESSAGE_NAMES, TEXT_NAMES, result_schema, text_place
+from mcp_sim.types.result_schemas import MESSAGE_NAMES, TEXT_NAMES, documented_form, result_schema, text_place
 
 WithFacts: TypeAlias = Callable[[View, Json], Json]
 
@@ -153,7 +153,8 @@ def _promised(tool: Tool, place: str | None, domain: Domain, wrapper: str | None
         return lambda turn, _invent: Transition(
             show(digest(turn)), guessed=described is not None or counts_guesses(turn)
         )
-    result = plausible_result(tool)
+    is_confirmation = is_text and documented_form(tool.description) == "confirmation"
+    result = None if is_confirmation else plausible_result(tool)
     if result is not None:
         return lambda turn, _invent: Transition(show(result(turn)), guessed=True)
     if is_text:
