@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
 from mcp_sim.types.json_schema.shapes import as_list, as_object
@@ -90,3 +90,12 @@ def _keyed(body: Mapping[str, Json], key: str, plain: str) -> list[Record] | Non
 
 def _entry(value: Json, plain: str) -> Record:
     return cast("Record", value) if isinstance(value, dict) else {plain: value}
+
+
+def lists_of_names(value: Json) -> Iterator[frozenset[str]]:
+    """Yield the lists of different texts in a state that are not under a name of their own."""
+    for inner in as_object(value).values():
+        names = [item for item in as_list(inner) if isinstance(item, str)]
+        if names and len({*names}) == len(as_list(inner)):
+            yield frozenset(names)
+        yield from lists_of_names(inner)

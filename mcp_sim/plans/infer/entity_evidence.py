@@ -298,7 +298,11 @@ def _of_parent(facts: ToolFacts, server: ServerFacts) -> str | None:
     rows = ["_".join(noun) for noun in last_nouns(facts.parsed.noun[1:])]
     if facts.parsed.verb == "list" and last_word(facts.tool.name) in _LISTS:
         rows.append(_in_description(facts, server) or "")
-    return next((name for name in rows if asked and asked == server.given.parents.get(name)), None)
+    if facts.parsed.verb == "list" and "_".join(facts.parsed.noun) not in server.declared:
+        shown, given = row_shape(facts.output), server.given
+        held = {name: given.entities[name].fields.values() for name in given.parents}
+        rows += [name for name in held if {*shown} == {snake(field.name) for field in held[name] if not field.hidden}]
+    return next((name for name in rows if asked and asked in server.parent_arguments(name)), None)
 
 
 def _verb_as_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -413,22 +417,26 @@ def with_taken_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
 
     `assign_homework(course_id, title, due)` makes an assignment of a course, `hire_clerk(name, office, start)` a clerk.
     The noun of a create may be another one: `send_money(recipient, amount, date)` makes a transaction. Of several
-    entities it is the one that the description mentions.
+    entities it is the one that the description mentions, or without an adjective: `message`, not `channel_message`.
     """
     asked, noun = {*map(snake, required(facts.input))}, "_".join(facts.parsed.noun)
     given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
     fields = {entity.name: {*map(snake, entity.fields)} - {snake(entity.key)} for entity in given}
-    named = {name: mine | {*map(noun_of_id, mine)} for name, mine in fields.items()}  # a `ward` for its `ward_id`
+    links = {entity.name: {name for field in entity.fields.values() if field.link for name in (field.name, field.link)}
+             for entity in given}  # fmt: skip
+    named = {name: mine | links[name] | {*map(noun_of_id, mine)} for name, mine in fields.items()}  # a `ward_id`
     held = [entity for entity in given if asked <= named[entity.name]]
     held = [entity for entity in held if entity.name == noun] or held
-    is_new = facts.may_rename and facts.parsed.noun in server.once
-    mentioned = _in_description(facts, server) if is_new and len(held) > 1 else None
-    held = [entity for entity in held if entity.name == mentioned] or held
+    is_new = facts.may_rename and noun not in server.declared and noun not in server.created
+    if is_new and len(held) > 1:
+        mentioned = _in_description(facts, server)
+        bare = [entity for entity in held if all(other.name.endswith(entity.name) for other in held)]
+        held = [entity for entity in held if entity.name == mentioned] or bare
     is_change = (facts.parsed.verb in {"update", "unknown"} and facts.parsed.word not in STRONG) or is_new
     is_free = len(held) == 1 and not facts.takes_key(held[0]) and (noun not in server.held or held[0].name == noun)
     is_whole = len(asked) > 2 and (is_new or [entity.name for entity in held] == [noun])
-    is_record = is_whole or (len(asked) > 1 and any(map(noun_of_id, asked)))
-    return held[0].name if is_change and is_free and is_record else None
+    is_linked = any(map(noun_of_id, asked)) or (is_new and is_free and not asked.isdisjoint(links[held[0].name]))
+    return held[0].name if is_change and is_free and (is_whole or (len(asked) > 1 and is_linked)) else None
 
 
 def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:

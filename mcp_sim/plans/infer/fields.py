@@ -44,6 +44,8 @@ class KnownFields:
         """The fields by their names without underscores."""
         self.inner: dict[str, list[Field]] = {}
         """The values inside objects by their names in snake case, as fields named by their paths: `address.city`."""
+        self.links: dict[str, list[Field]] = {}
+        """The fields that link to an entity."""
         self.written = written
         """The arguments of creates in snake case: none of them pages."""
         self.add(fields.values())
@@ -55,13 +57,15 @@ class KnownFields:
                 self.fields[field.name] = field
                 self.named.setdefault(snake(field.name), field)
                 self.joined.setdefault(_joined(snake(field.name)), field)
+                self.links.setdefault(field.link or "", []).append(field)
                 for name, inner in _inner_fields(field):
                     self.inner.setdefault(name, []).append(inner)
 
     def find(self, argument: str) -> Field | None:
         """Return the field with the snake-case name of an argument, or nearly so; else the only inner value of it.
 
-        A `new_time` is that of the only field that ends so: `start_time`. A `user_name` may be a `username`.
+        A `new_time` is that of the only field that ends so: `start_time`. A `user_name` may be a `username`. A `user`
+        is the only field that links to one.
         """
         bare = [argument.removeprefix(prefix) for prefix in ("", "new_", "updated_", f"{self.entity}_")]
         own_key = [snake(self.key)] if names_record(argument, self.entity) else []
@@ -70,7 +74,9 @@ class KnownFields:
         inner = (self.inner[name][0] for name in bare if len(self.inner.get(name, ())) == 1)
         changed = argument.removeprefix("new_") if argument.startswith("new_") else None
         ends = [field for name, field in self.named.items() if changed and name.endswith(f"_{changed}")]
-        nearly = ends[0] if len(ends) == 1 else self.joined.get(_joined(argument))
+        links = self.links.get(argument) or self.links.get(noun_of_id(argument) or argument, ())
+        only = next((several[0] for several in (ends, links) if len(several) == 1), None)
+        nearly = self.joined.get(_joined(argument)) if only is None else only
         return next((self.named[name] for name in names if name in self.named), next(inner, nearly))
 
 

@@ -7,8 +7,8 @@ each parent: these get a field with their parent. The rest of an object is a sin
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
@@ -26,21 +26,23 @@ from mcp_sim.plans.infer.state_tables import (
     have_common_fields,
     infer_fields,
     inner_rows,
+    is_collection,
     listed_rows,
     make_table,
     naming_field,
     noun_of_rows,
     outer_keys,
+    texts_in,
+    unwrap_table,
     with_outer_keys,
 )
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field, Inside, singleton_key
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.given_rows import unwrap_rows
+from mcp_sim.types.given_rows import lists_of_names
 from mcp_sim.types.json_schema.shapes import as_list, as_object, schema_of, type_name, types_of
 from mcp_sim.types.json_values import is_key
 from mcp_sim.types.lexicon.english import (
-    is_plural,
     last_word,
     noun_of_id,
     plural,
@@ -90,21 +92,9 @@ class Given:
     """The entities whose keys are in lists of records of an entity, by the latter: students in those of a course."""
 
 
-def _texts(value: Json) -> Iterator[str]:
-    """Yield the texts in a state, and the keys of records."""
-    if isinstance(value, str):
-        yield value
-    rows = [as_object(row) for row in as_object(value).values()]
-    if all(rows) and have_common_fields(rows):
-        yield from as_object(value)
-    parts = as_object(value).values() if isinstance(value, dict) else as_list(value)
-    for inner in parts:
-        yield from _texts(inner)
-
-
 def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
     """Read a state."""
-    reader = _Reader(nouns or Nouns(), frozenset(_texts(state)))
+    reader = _Reader(nouns or Nouns(), frozenset(texts_in(state)), [*lists_of_names(state)])
     reader.sort_parts((), as_object(state))
     reader.merge_details()
     reader.list_keys()
@@ -148,6 +138,8 @@ class _Reader:
     nouns: Nouns
     texts: frozenset[str] = frozenset()
     """All texts of the state. The keys of a map that are among them name parents, not parts of the state."""
+    listed: Sequence[frozenset[str]] = ()
+    """The lists of names."""
     tables: dict[str, tuple[Entity, list[Record]]] = field(default_factory=dict[str, "tuple[Entity, list[Record]]"])
     singles: dict[str, Record] = field(default_factory=dict[str, Record])
     paths: dict[str, Path] = field(default_factory=dict[str, "Path"])
@@ -166,7 +158,7 @@ class _Reader:
         scope = self._scope_of(path)
         single: Record = {}
         for name, held in body.items():
-            inner, besides = _unwrap_table(name, held)
+            inner, besides = unwrap_table(name, held)
             single |= besides
             rows = self._find_rows(name, inner)
             if rows is not None:
@@ -174,8 +166,7 @@ class _Reader:
                 own_keys = {*rows.own_keys}
                 besides = {key: value for key, value in as_object(inner).items() if key not in own_keys}
                 single |= {key: value for key, value in besides.items() if is_mixed and not isinstance(value, dict)}
-                siblings = [*map(self.nouns.entity_of, body)]
-                self._add_table((*path, name), scope, rows, siblings, as_object(inner))
+                self._add_table((*path, name), scope, rows, [*body], as_object(inner))
             elif isinstance(inner, dict) and inner and self._is_scope(name, as_object(inner)):
                 self.sort_parts((*path, name), as_object(inner))
             else:
@@ -191,11 +182,22 @@ class _Reader:
         is_fact = name in _FACTS and outer in self.nouns.names and f"{outer}_{name}" not in self.nouns.names
         return outer if is_fact else name
 
-    def _add_table(self, path: Path, scope: str, rows: Rows, siblings: Container[str], body: Iterable[str]) -> None:
-        entity, own = self.nouns.entity_of(path[-1]), singular_phrase(words(path[-1]))
-        described = self.nouns.described.get(entity, entity)
-        entity = entity if entity in self.nouns.names or described in siblings else described
-        entity = noun_of_rows(self.nouns, entity, rows, siblings) or entity
+    def _own_entity(self, name: str, siblings: Iterable[str]) -> str:
+        """Return the entity that a table means, or its own name if that entity is rather one of the tables beside it.
+
+        `read_inbox(user)` means the `user_inbox` beside a `room_inbox`.
+        """
+        entity = self.nouns.entity_of(name)
+        asked = {word for argument in self.nouns.asked.get(entity, ()) for word in words(argument)}
+        rivals = [other for other in siblings if self.nouns.entity_of(other) == entity]
+        meant = max(rivals, key=lambda other: (snake(other) == entity, len(asked & {*words(other)})), default=name)
+        return entity if name == meant else singular_phrase(words(name))
+
+    def _add_table(self, path: Path, scope: str, rows: Rows, siblings: Sequence[str], body: Iterable[str]) -> None:
+        entity, own = self._own_entity(path[-1], siblings), singular_phrase(words(path[-1]))
+        described, beside = self.nouns.described.get(entity, entity), [*map(self.nouns.entity_of, siblings)]
+        entity = entity if entity in self.nouns.names or described in beside else described
+        entity = noun_of_rows(self.nouns, entity, rows, beside) or entity
         others = (own, f"{scope}_{entity}", f"{scope}_{own}")  # `logged_in_users` beside `users`
         entity = next((name for name in (entity, *others) if name not in self.tables), entity)
         self.tables[entity] = make_table(self.nouns, entity, rows)
@@ -237,14 +239,14 @@ class _Reader:
         known parents. `of_parent`: they are those of a parent.
         """
         is_known = self.nouns.includes(name) or snake(name) in self.nouns.arguments
-        is_named = (is_known and (_is_collection(name) or self._is_asked(name, value))) or of_parent
+        is_named = (is_known and (is_collection(name) or self._is_asked(name, value))) or of_parent
         if value in ([], {}):
             is_table = self.nouns.includes(name) and (isinstance(value, list) or is_named)
             return Rows([]) if is_table or of_parent else None
         if isinstance(value, list):
             return listed_rows(as_list(value), may_be_names=is_named)
         body = as_object(value)
-        is_table = _is_collection(name) or self.nouns.includes(name) or of_parent
+        is_table = is_collection(name) or self.nouns.includes(name) or of_parent
         rows = None if self._has_two_parents(name, body) else self._rows_under_keys(name, body, is_table=is_table)
         is_named = is_named or self._are_parents(name, body) or self._has_two_parents(name, body)
         return rows or (self._rows_of_names(name, body) if is_named else None)
@@ -297,16 +299,16 @@ class _Reader:
 
     def _rows_of_names(self, name: str, body: Record) -> Rows | None:
         """Return the rows of a map from names to values, or to the rows of each parent."""
-        if any(self.nouns.includes(key) and _is_collection(key) for key in islice(body, MOST_NAMES)):
+        if any(self.nouns.includes(key) and is_collection(key) for key in islice(body, MOST_NAMES)):
             return None
         if not any(isinstance(value, dict | list) for value in body.values()):
             is_shown = any(shape.issuperset(body) for shape in self.nouns.shapes)
             is_settings = self.nouns.arguments.issuperset(map(snake, body)) or last_word(name) in _DETAILS or is_shown
             entries = [((key,), {VALUE: value}) for key, value in body.items()]
             return None if is_settings else Rows(entries, keyed=True, plain=VALUE)
-        members = self._members_of(name)
         are_lists = all(isinstance(value, list) for value in body.values())
-        if members and are_lists and not any(map(as_object, chain(*map(as_list, body.values())))):
+        members = self._members_of(name) if are_lists and not self._are_pairs(name, body) else None
+        if members and not any(map(as_object, chain(*map(as_list, body.values())))):
             return Rows([((key,), {plural(members): value}) for key, value in body.items()], keyed=True)
         inner = {key: self._find_rows(name, value, of_parent=True) for key, value in body.items()}
         tables = {key: table for key, table in inner.items() if table is not None}
@@ -320,6 +322,13 @@ class _Reader:
             return None
         rows = [((key, *outer), row) for key, table in tables.items() for outer, row in table.rows]
         return Rows(rows, keyed=filled[0].keyed, plain=filled[0].plain)
+
+    def _are_pairs(self, name: str, body: Record) -> bool:
+        """Whether a map of lists pairs the names of two other lists: `user_rooms: {Ada: [attic]}`."""
+        own = [*lists_of_names(body)]
+        items, others = frozenset[str]().union(*own), Counter(self.listed) - Counter(own)
+        is_listed = all(any(names.issuperset(each) for names in others) for each in (body, items))
+        return bool(items) and is_listed and self.nouns.entity_of(name) not in self.nouns.members
 
     def _members_of(self, name: str) -> str | None:
         """Return the noun of what records hold that tools name by themselves: the `member` of a `section`."""
@@ -434,11 +443,12 @@ class _Reader:
         repeated = (
             word for word in entity.fields if all(row.get(word) == at for row, at in zip(texts, parents, strict=True))
         )
-        known = next(repeated, None)
+        known, target = next(repeated, None), self._parent_entity(name, {*parents})
         if known is not None:
             self.links[name].add(known)
+            fields = {**entity.fields, known: replace(entity.fields[known], link=target.name if target else None)}
+            self.tables[name] = replace(entity, fields=fields), records
             return
-        target = self._parent_entity(name, {*parents})
         link = self._link_name(entity, target)
         self.links[name].add(link)
         held = {str(row[target.key]): row[target.key] for row in self.tables[target.name][1]} if target else {}
@@ -497,10 +507,10 @@ class _Reader:
 
         Under the name of a collection, only collections are such parts.
         """
-        keys = [key for key in islice(inner, MOST_NAMES) if _is_collection(key) or not _is_collection(name)]
+        keys = [key for key in islice(inner, MOST_NAMES) if is_collection(key) or not is_collection(name)]
         named = any(self.nouns.includes(key) or snake(key) in _FACTS for key in keys)
         deep = all(isinstance(value, dict | list) for row in inner.values() for value in row.values())
-        is_table = _is_collection(name) and self.nouns.includes(name) and have_common_fields([*inner.values()])
+        is_table = is_collection(name) and self.nouns.includes(name) and have_common_fields([*inner.values()])
         return named or (deep and any(inner.values()) and not is_table)
 
     def _is_scope(self, name: str, inner: Record) -> bool:
@@ -532,17 +542,3 @@ class _Reader:
         )
         if noun is not None and key is not None and noun not in self.tables:
             yield Entity(noun, key, rows[-1].get(key), fields, inside=place)
-
-
-def _unwrap_table(name: str, value: Json) -> tuple[Json, Record]:
-    """Return the rows that a table holds under `rows` or the like, and what it holds besides.
-
-    An object that names no columns is a table only if its name is that of a collection: the `items` of a `cart` are a
-    part of the cart.
-    """
-    is_table = _is_collection(name) or "columns" in as_object(value)
-    return unwrap_rows(value) if is_table else (value, {})
-
-
-def _is_collection(name: str) -> bool:
-    return is_plural(last_word(name)) or last_word(name) in _COLLECTIONS

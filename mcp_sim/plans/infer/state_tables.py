@@ -15,6 +15,7 @@ from mcp_sim.plans.infer.verbs import STRONG
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.given_rows import unwrap_rows
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (
     as_list,
@@ -27,7 +28,16 @@ from mcp_sim.types.json_schema.shapes import (
     type_name,
 )
 from mcp_sim.types.json_values import is_key
-from mcp_sim.types.lexicon.english import is_id, last_word, noun_of_id, singular, singular_phrase, snake, words
+from mcp_sim.types.lexicon.english import (
+    is_id,
+    is_plural,
+    last_word,
+    noun_of_id,
+    singular,
+    singular_phrase,
+    snake,
+    words,
+)
 from mcp_sim.types.lexicon.terms import ordered, terms
 
 _COLLECTIONS = terms("nouns.collections")
@@ -506,3 +516,29 @@ def are_alike(rows: Sequence[Record]) -> bool:
     looked_at = rows[:_SAMPLE_SIZE]
     whole = {name for row in looked_at for name in row}
     return bool(whole) and 2 * sum(map(len, looked_at)) >= len(whole) * len(looked_at)
+
+
+def texts_in(value: Json) -> Iterator[str]:
+    """Yield the texts in a state, and the keys of records."""
+    if isinstance(value, str):
+        yield value
+    rows = [as_object(row) for row in as_object(value).values()]
+    if all(rows) and have_common_fields(rows):
+        yield from as_object(value)
+    parts = as_object(value).values() if isinstance(value, dict) else as_list(value)
+    for inner in parts:
+        yield from texts_in(inner)
+
+
+def unwrap_table(name: str, value: Json) -> tuple[Json, Record]:
+    """Return the rows that a table holds under `rows` or the like, and what it holds besides.
+
+    An object that names no columns is a table only if its name is that of a collection: the `items` of a `cart` are a
+    part of the cart.
+    """
+    is_table = is_collection(name) or "columns" in as_object(value)
+    return unwrap_rows(value) if is_table else (value, {})
+
+
+def is_collection(name: str) -> bool:
+    return is_plural(last_word(name)) or last_word(name) in _COLLECTIONS

@@ -94,6 +94,12 @@ class ServerFacts:
         """The entities with given records."""
         return self.given.records
 
+    def parent_arguments(self, entity: str) -> Sequence[set[str]]:
+        """Return the arguments that name the parents of given rows: their fields, or what these link to."""
+        links = {*map(snake, self.given.parents.get(entity, ()))}
+        linked = {self.given.entities[entity].fields[link].link or link for link in self.given.parents.get(entity, ())}
+        return links, linked
+
     @staticmethod
     def of(
         parsed_names: Collection[ParsedName],
@@ -227,9 +233,8 @@ def _shape(parts: Record) -> frozenset[str]:
 
 def _made_and_shown(named: Iterable[ParsedName]) -> tuple[frozenset[str], frozenset[str]]:
     """Return the entities that tools surely create, and those that they surely create, get, list or search."""
-    sure = [
-        ("_".join(name.noun), name.verb == "create") for name in named if name.word in STRONG and name.verb in _SHOWING
-    ]
+    sure = [("_".join(name.noun), name.verb == "create" and name.after[:1] != ("to",))  # `add_user_to_room`
+            for name in named if name.word in STRONG and name.verb in _SHOWING]  # fmt: skip
     return frozenset(name for name, is_made in sure if is_made), frozenset(name for name, _ in sure)
 
 

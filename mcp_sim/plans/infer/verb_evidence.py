@@ -19,7 +19,7 @@ from mcp_sim.plans.infer.entity_evidence import (
 )
 from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
 from mcp_sim.plans.infer.keys import key_argument
-from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, is_about, record_shape, row_shape
+from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, is_about, record_shape, refers_to, row_shape
 from mcp_sim.plans.infer.verbs import flag_after
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
@@ -108,6 +108,13 @@ def _known_key(
     return (known, 2) if known is not None and score < 2 else (key, score)
 
 
+def _introduces(facts: ToolFacts, server: ServerFacts, entity: str) -> bool:
+    """Whether a tool takes a name and what belongs to it: `invite_user(user, user_email)` where the state has names."""
+    others = [name for name in map(snake, required(facts.input)) if name.startswith(f"{entity}_")]
+    is_natural = entity in server.declared and server.declared[entity].natural
+    return is_natural and any(not refers_to(entity, name) for name in others)
+
+
 def _takes_amount(facts: ToolFacts) -> bool:
     """Whether a verb such as `reserve` takes an amount besides what names a record."""
     others = [name for name in required(facts.input) if main_type(property_of(facts.input, name)) in _NUMBERS]
@@ -123,7 +130,8 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
     parsed, (key, score) = facts.parsed, key_argument("update", entity, "id", facts.input)
     is_state = parsed.word in _STATE_VERBS and _have_states(server, entity)  # `open_gate` of closed gates
     is_bare = [*required(facts.input)] == [key] and (snake(key or "").endswith("id") or is_state)
-    if _takes_amount(facts) or (parsed.word in _USING and entity in server.held):
+    is_used = parsed.word in _USING and entity in server.held and not _introduces(facts, server, entity)
+    if _takes_amount(facts) or is_used:
         key, score = _known_key(facts, server, entity, key, score)
         is_bare = True
     is_needed = score >= 2 and key in required(facts.input)
@@ -151,9 +159,10 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
 
 def _asks_for_children(facts: ToolFacts, server: ServerFacts, entity: str) -> bool:
     """Whether a tool asks for all given records, or those of a parent: `read_inbox(person)`."""
-    links, asked = server.given.parents.get(entity), {*map(snake, required(facts.input))}
+    asked, is_given = {*map(snake, required(facts.input))}, entity in server.given.parents
     takes_key = entity in server.declared and facts.takes_key(server.declared[entity])
-    return links is not None and asked <= {*map(snake, links)} and not facts.parsed.one_of_a_kind and not takes_key
+    is_asked = is_given and any(asked <= names for names in server.parent_arguments(entity))
+    return is_asked and not facts.parsed.one_of_a_kind and not takes_key
 
 
 def _changes_state(word: str, server: ServerFacts, entity: str) -> bool:

@@ -20,7 +20,7 @@ from mcp_sim.plans.records.sentences import DONE, found_writer, sentence_writer
 from mcp_sim.plans.refusal import label, value_text
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.domain import Domain
+from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.shapes import (
     as_object,
@@ -61,7 +61,7 @@ class Filler:
     def filled(self, schema: Record, path: str) -> Fill:
         """Return what fills the place at `path`."""
         if path == self.envelope.rows:
-            return batch_rows(self.plan, self.entity, schema) if self.is_batch else shown_rows(self.entity, schema)
+            return batch_rows(self.plan, self.entity, schema) if self.is_batch else shown_rows(self._members(), schema)
         if path == self.envelope.record and self.plan.verb in _MANY:
             return self._rows_within(schema, path)
         if path == self.envelope.record and self._is_plain(schema):
@@ -69,6 +69,14 @@ class Filler:
         if main_type(schema) == "object" or properties(schema):
             return self._object(schema, path)
         return self._part(schema, path, path.rpartition(".")[2], needed=True) or _null
+
+    def _members(self) -> Entity:
+        """Return the entity without the parents that a list of members is asked by: the users in a room."""
+        asked, fields = {rule.field for rule in self.plan.filters.values()}, self.entity.fields
+        is_keyed = self.entity.key not in fields or not fields[self.entity.key].hidden
+        others = {name: field for name, field in fields.items() if name not in asked}
+        is_whole = is_keyed or len(others) < 2  # the hidden key is all that is left
+        return self.entity if is_whole else replace(self.entity, fields=others)
 
     def _rows_within(self, schema: Record, path: str) -> Fill:
         """Return what fills an object without a place for rows: the first row, or all of them if its schema is open."""

@@ -331,3 +331,75 @@ async def test_an_object_is_shown_by_the_tool_that_is_said_to(
     state = wrapped(place, {"tenant": tenant, "bills": [{"bill_id": "b1", "sum": 5}]})
     async with service(tmp_path, state, *tools) as sim, sim.open() as world:
         assert value(await world.call(name)) == tenant
+
+
+CLUBS = [("guest", "room", "post"), ("member", "group", "notice"), ("clerk", "desk", "memo")]
+
+
+def club(person: str, place: str) -> Json:
+    return {
+        several(person): ["Ada", "Bo"],
+        several(place): ["North", "South"],
+        f"{person}_{several(place)}": {"Ada": ["North", "South"], "Bo": ["North"]},
+        f"{person}_inbox": {"Bo": [{"author": "Ada", "to": "Bo", "text": "Hello"}]},
+        f"{place}_inbox": {"North": [{"author": "Bo", "to": "North", "text": "Hi all"}]},
+    }
+
+
+ROWS: Json = {"result": {"type": "array", "items": {"type": "object", "properties": {
+    "author": STRING, "to": STRING, "text": STRING}}}}  # fmt: skip
+NAMES: Json = {"result": {"type": "array", "items": STRING}}
+
+
+@pytest.mark.parametrize("wrapper", ["club", None])
+@pytest.mark.parametrize(("person", "place", "noun"), CLUBS)
+async def test_who_is_where_is_known_from_a_map_between_two_lists(
+    tmp_path: Path, person: str, place: str, noun: str, wrapper: str | None
+) -> None:
+    state = club(person, place) if wrapper is None else {wrapper: club(person, place)}
+    listing = tool(f"get_{several(person)}_in_{place}", place, output=NAMES)
+    tools = [listing, tool(f"add_{person}_to_{place}", person, place), tool(f"list_{several(place)}", output=NAMES)]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert value(await world.call(listing["name"], {place: "South"}))["result"] == ["Ada"]
+        await world.call(f"add_{person}_to_{place}", {person: "Bo", place: "South"})
+        assert value(await world.call(listing["name"], {place: "South"}))["result"] == ["Ada", "Bo"]
+        assert not (await world.call(f"add_{person}_to_{place}", {person: "Cy", place: "South"})).ok
+        assert value(await world.call(f"list_{several(place)}"))["result"] == ["North", "South"]
+
+
+@pytest.mark.parametrize(("person", "place", "noun"), CLUBS)
+async def test_messages_of_two_kinds_of_parents_are_read_and_sent_by_them(
+    tmp_path: Path, person: str, place: str, noun: str
+) -> None:
+    tools = [
+        tool(f"read_{place}_{noun}s", place, output=ROWS),
+        tool("read_inbox", person, output=ROWS),
+        tool(f"send_direct_{noun}", "to", "text"),
+        tool(f"send_{place}_{noun}", place, "text"),
+        tool(f"list_{several(person)}", output=NAMES),
+    ]
+    async with service(tmp_path, {"club": club(person, place)}, *tools) as sim, sim.open() as world:
+        await world.call(f"send_{place}_{noun}", {place: "North", "text": "Open?"})
+        await world.call(f"send_direct_{noun}", {"to": "Ada", "text": "Bye"})
+        rows = value(await world.call(f"read_{place}_{noun}s", {place: "North"}))["result"]
+        assert [(row["to"], row["text"]) for row in rows] == [("North", "Hi all"), ("North", "Open?")]
+        shown = [value(await world.call("read_inbox", {person: name}))["result"] for name in ("Ada", "Bo")]
+        assert [[row["text"] for row in rows] for rows in shown] == [["Bye"], ["Hello"]]
+        assert not (await world.call("read_inbox", {person: "Cy"})).ok
+
+
+@pytest.mark.parametrize(("person", "place", "noun"), CLUBS)
+async def test_who_is_invited_with_an_address_is_new(tmp_path: Path, person: str, place: str, noun: str) -> None:
+    tools = [
+        tool(f"invite_{person}_to_club", person, f"{person}_email"),
+        tool("read_inbox", person, output=ROWS),
+        tool(f"add_{person}_to_{place}", person, place),
+        tool(f"remove_{person}_from_club", person),
+    ]
+    async with service(tmp_path, {"club": club(person, place)}, *tools) as sim, sim.open() as world:
+        invited = {person: "Cy", f"{person}_email": "cy@club.example"}
+        assert (await world.call(f"invite_{person}_to_club", invited)).ok
+        assert value(await world.call("read_inbox", {person: "Cy"}))["result"] == []
+        assert (await world.call(f"add_{person}_to_{place}", {person: "Cy", place: "North"})).ok
+        assert (await world.call(f"remove_{person}_from_club", {person: "Cy"})).ok
+        assert not (await world.call("read_inbox", {person: "Cy"})).ok
