@@ -7,9 +7,12 @@ from typing import cast
 
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import Json, Record
+from mcp_sim.types.lexicon.english import is_plural, last_word
+from mcp_sim.types.lexicon.terms import terms
 
 _HELD = ("rows", "data", "records", "items", "entries", "values")
 """Names under which an object holds the rows of a table."""
+_COLLECTIONS = terms("nouns.collections")
 _COLUMNS = ("columns", "headers", "header")
 """Names under which it holds the names of their columns."""
 
@@ -99,3 +102,17 @@ def lists_of_names(value: Json) -> Iterator[frozenset[str]]:
         if names and len({*names}) == len(as_list(inner)):
             yield frozenset(names)
         yield from lists_of_names(inner)
+
+
+def unwrap_table(name: str, value: Json) -> tuple[Json, Record]:
+    """Return the rows that a table holds under `rows` or the like, and what it holds besides.
+
+    An object that names no columns is a table only if its name is that of a collection: the `items` of a `cart` are a
+    part of the cart.
+    """
+    is_table = is_collection(name) or "columns" in as_object(value)
+    return unwrap_rows(value) if is_table else (value, {})
+
+
+def is_collection(name: str) -> bool:
+    return is_plural(last_word(name)) or last_word(name) in _COLLECTIONS

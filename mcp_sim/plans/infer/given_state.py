@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
@@ -26,20 +26,18 @@ from mcp_sim.plans.infer.state_tables import (
     have_common_fields,
     infer_fields,
     inner_rows,
-    is_collection,
     listed_rows,
     make_table,
     naming_field,
     noun_of_rows,
     outer_keys,
     texts_in,
-    unwrap_table,
     with_outer_keys,
 )
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field, Inside, singleton_key
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.given_rows import lists_of_names
+from mcp_sim.types.given_rows import is_collection, lists_of_names, unwrap_table
 from mcp_sim.types.json_schema.shapes import as_list, as_object, schema_of, type_name, types_of
 from mcp_sim.types.json_values import is_key
 from mcp_sim.types.lexicon.english import (
@@ -166,7 +164,7 @@ class _Reader:
                 own_keys = {*rows.own_keys}
                 besides = {key: value for key, value in as_object(inner).items() if key not in own_keys}
                 single |= {key: value for key, value in besides.items() if is_mixed and not isinstance(value, dict)}
-                self._add_table((*path, name), scope, rows, [*body], as_object(inner))
+                self._add_table((*path, name), scope, rows, body, as_object(inner))
             elif isinstance(inner, dict) and inner and self._is_scope(name, as_object(inner)):
                 self.sort_parts((*path, name), as_object(inner))
             else:
@@ -182,19 +180,21 @@ class _Reader:
         is_fact = name in _FACTS and outer in self.nouns.names and f"{outer}_{name}" not in self.nouns.names
         return outer if is_fact else name
 
-    def _own_entity(self, name: str, siblings: Iterable[str]) -> str:
+    def _own_entity(self, name: str, siblings: Record) -> str:
         """Return the entity that a table means, or its own name if that entity is rather one of the tables beside it.
 
         `read_inbox(user)` means the `user_inbox` beside a `room_inbox`.
         """
         entity = self.nouns.entity_of(name)
         asked = {word for argument in self.nouns.asked.get(entity, ()) for word in words(argument)}
-        rivals = [other for other in siblings if self.nouns.entity_of(other) == entity]
+        tables = (other for other, held in siblings.items() if isinstance(held, list | dict))
+        rivals = [other for other in tables if self.nouns.entity_of(other) == entity]
         meant = max(rivals, key=lambda other: (snake(other) == entity, len(asked & {*words(other)})), default=name)
         return entity if name == meant else singular_phrase(words(name))
 
-    def _add_table(self, path: Path, scope: str, rows: Rows, siblings: Sequence[str], body: Iterable[str]) -> None:
-        entity, own = self._own_entity(path[-1], siblings), singular_phrase(words(path[-1]))
+    def _add_table(self, path: Path, scope: str, rows: Rows, siblings: Record, body: Collection[str]) -> None:
+        own, placed = singular_phrase(words(path[-1])), self.nouns.placed(path[-1], body)
+        entity = placed or self._own_entity(path[-1], siblings)
         described, beside = self.nouns.described.get(entity, entity), [*map(self.nouns.entity_of, siblings)]
         entity = entity if entity in self.nouns.names or described in beside else described
         entity = noun_of_rows(self.nouns, entity, rows, beside) or entity
@@ -249,6 +249,7 @@ class _Reader:
         is_table = is_collection(name) or self.nouns.includes(name) or of_parent
         rows = None if self._has_two_parents(name, body) else self._rows_under_keys(name, body, is_table=is_table)
         is_named = is_named or self._are_parents(name, body) or self._has_two_parents(name, body)
+        is_named = is_named or self.nouns.placed(name, body) is not None
         return rows or (self._rows_of_names(name, body) if is_named else None)
 
     def _is_asked(self, name: str, value: Json) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field
 from itertools import chain, islice
@@ -15,7 +16,6 @@ from mcp_sim.plans.infer.verbs import STRONG
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.given_rows import unwrap_rows
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (
     as_list,
@@ -30,7 +30,6 @@ from mcp_sim.types.json_schema.shapes import (
 from mcp_sim.types.json_values import is_key
 from mcp_sim.types.lexicon.english import (
     is_id,
-    is_plural,
     last_word,
     noun_of_id,
     singular,
@@ -40,7 +39,9 @@ from mcp_sim.types.lexicon.english import (
 )
 from mcp_sim.types.lexicon.terms import ordered, terms
 
-_COLLECTIONS = terms("nouns.collections")
+_COLLECTIONS, _PLACES = terms("nouns.collections"), terms("arguments.place")
+_PLACE = re.compile(r"\S*\w[./]\w\S*")
+"""A path or an address."""
 _NOT_PARENTS = terms("arguments.query", "arguments.option", "arguments.limit")
 """Arguments that name no record."""
 _WITHIN = frozenset((word,) for word in terms("phrases.within"))
@@ -99,6 +100,13 @@ class Nouns:
             return bare
         near = [noun for noun in self.names if bare.endswith(f"_{noun}") or noun.endswith(f"_{bare}")]
         return near[0] if len(near) == 1 else bare
+
+    def placed(self, name: str, keys: Collection[str]) -> str | None:
+        """Return the only noun that tools look up by a place, for a table of places: `page`s for `web_content`."""
+        are_places = bool(keys) and all(_PLACE.fullmatch(key) for key in islice(keys, MOST_NAMES))
+        nouns = [noun for noun, argument in self.lookups.items() if argument in _PLACES and noun in self.names]
+        whole = [noun for noun in nouns if not any(other.endswith(f"_{noun}") for other in nouns)]
+        return whole[0] if are_places and len(whole) == 1 and not self.includes(name) else None
 
     def includes(self, name: str) -> bool:
         """Whether tools mention the entity that a table name means."""
@@ -528,17 +536,3 @@ def texts_in(value: Json) -> Iterator[str]:
     parts = as_object(value).values() if isinstance(value, dict) else as_list(value)
     for inner in parts:
         yield from texts_in(inner)
-
-
-def unwrap_table(name: str, value: Json) -> tuple[Json, Record]:
-    """Return the rows that a table holds under `rows` or the like, and what it holds besides.
-
-    An object that names no columns is a table only if its name is that of a collection: the `items` of a `cart` are a
-    part of the cart.
-    """
-    is_table = is_collection(name) or "columns" in as_object(value)
-    return unwrap_rows(value) if is_table else (value, {})
-
-
-def is_collection(name: str) -> bool:
-    return is_plural(last_word(name)) or last_word(name) in _COLLECTIONS

@@ -403,3 +403,34 @@ async def test_who_is_invited_with_an_address_is_new(tmp_path: Path, person: str
         assert (await world.call(f"add_{person}_to_{place}", {person: "Cy", place: "North"})).ok
         assert (await world.call(f"remove_{person}_from_club", {person: "Cy"})).ok
         assert not (await world.call("read_inbox", {person: "Cy"})).ok
+
+
+@pytest.mark.parametrize(
+    ("noun", "part", "argument", "places"),
+    [
+        ("webpage", "web_content", "url", ("www.kelp.example", "kelp.example/moss")),
+        ("web_page", "sites", "url", ("https://kelp.example", "https://kelp.example/moss")),
+        ("document", "disk", "file_path", ("notes/kelp.md", "moss.txt")),
+    ],
+)
+async def test_texts_under_places_are_what_tools_look_up_by_a_place(
+    tmp_path: Path, noun: str, part: str, argument: str, places: tuple[str, str]
+) -> None:
+    text: Json = {"result": STRING}
+    tools = [tool(f"get_{noun}", argument, output=text), tool(f"post_{noun}", argument, "content")]
+    state = {"net": {part: dict(zip(places, ["About kelp.", "About moss."], strict=True)), "requests": [""]}}
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert value(await world.call(f"get_{noun}", {argument: places[1]})) == {"result": "About moss."}
+        await world.call(f"post_{noun}", {argument: "new.example/ash.txt", "content": "About ash."})
+        assert value(await world.call(f"get_{noun}", {argument: "new.example/ash.txt"})) == {"result": "About ash."}
+
+
+@pytest.mark.parametrize("noun", ["letter", "parcel", "note"])
+async def test_a_value_with_the_same_noun_does_not_hide_a_table(tmp_path: Path, noun: str) -> None:
+    row = {"id": "1", "text": "Hi", "read": True}
+    state = {"box": {f"default_{noun}": "none", f"initial_{noun}s": [row]}}
+    tools = [tool(f"send_{noun}", "text"), tool(f"get_all_{noun}s"), tool(f"get_{noun}", f"{noun}_id")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        await world.call(f"send_{noun}", {"text": "Bye"})
+        assert [row["text"] for row in value(await world.call(f"get_all_{noun}s"))] == ["Hi", "Bye"]
+        assert value(await world.call(f"get_{noun}", {f"{noun}_id": "1"})) == row
