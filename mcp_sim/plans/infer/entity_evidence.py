@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import chain
 
 from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
 from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
@@ -346,6 +347,22 @@ def _by_only_key(facts: ToolFacts, server: ServerFacts) -> str | None:
     return keyed if is_known and parsed.word not in STRONG else None
 
 
+def _keyed_with_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the given entity whose key a change takes with several of its fields, but not the key of its noun.
+
+    `modify_flight(reservation_id, new_flight_no, new_cabin)` changes a reservation.
+    """
+    own = server.given.entities.get("_".join(facts.parsed.noun))
+    if facts.parsed.verb != "update" or own is None or own.singleton or facts.takes_key(own):
+        return None
+    names = {snake(name).removeprefix("new_") for name in properties(facts.input)}
+    given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
+    sets = {entity.name: names & {*map(snake, entity.fields)} - {snake(entity.key)}
+            for entity in given if facts.takes_key(entity)}  # fmt: skip
+    best = max(sets, key=lambda name: len(sets[name]), default=None)
+    return best if best is not None and len(sets[best]) > 1 else None
+
+
 def _declared_in_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the declared entity in a longer noun: the one that an argument names, or the last one.
 
@@ -357,7 +374,15 @@ def _declared_in_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     entities = [*_entities_in(parsed.noun, server.declared)]
     keyed = (entity.name for entity in entities if key_argument("update", entity.name, entity.key, facts.input)[1] >= 2)
     named = None if parsed.verb in {"list", "search", "delete"} else next(keyed, None)
-    return named or next((entity.name for entity in entities if is_about(parsed.noun, words(entity.name))), None)
+    about = (entity.name for entity in entities if is_about(parsed.noun, words(entity.name)))
+    of_field = (entity.name for entity in entities if entity.name in server.held and _is_field_of(entity, parsed.noun))
+    return named or next(chain(about, of_field), None)
+
+
+def _is_field_of(entity: Entity, noun: Words) -> bool:
+    """Whether a noun is an entity and a field of it: `message_time`."""
+    own = words(entity.name)
+    return noun[: len(own)] == own and "_".join(noun[len(own) :]) in map(snake, entity.fields)
 
 
 def _given_by_part(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -531,6 +556,7 @@ _ENTITY_READERS = (
     (returned, "its description says that it returns one"),
     (_by_only_key, "an argument names one, and nothing else"),
     (_verb_as_noun, "other tools have the verb as their noun"),
+    (_keyed_with_fields, "it takes its key and several of its fields"),
     (_declared_in_noun, "its name has a declared entity"),
     (_given_by_part, "its name is short for given records"),
     (_given_rows, "given records have what it shows and asks for"),

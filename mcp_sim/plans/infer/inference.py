@@ -18,7 +18,7 @@ from mcp_sim.plans.infer.plan_evidence import count_verbs
 from mcp_sim.plans.infer.resolver import Resolver, declares_effect
 from mcp_sim.plans.infer.roles import Roles, assign_roles
 from mcp_sim.plans.infer.singletons import find_singletons
-from mcp_sim.plans.infer.state_tables import collect_flags, collect_names, collect_nouns
+from mcp_sim.plans.infer.state_tables import collect_flags, collect_names, collect_nouns, identifies
 from mcp_sim.plans.infer.states import clear_what_is_undone
 from mcp_sim.plans.infer.tool_facts import refers_to
 from mcp_sim.types import Json, Record, Tool
@@ -119,6 +119,12 @@ def _with_used_records(
             continue
         argument, score = key_argument("update", noun, entities[noun].key, features.input)
         field = entity.fields.get(roles[features.tool.id].sets.get(argument or "", ""))
+        if (
+            argument is not None
+            and argument in given.entities[noun].fields
+            and not identifies(argument, given.records[noun])
+        ):
+            continue  # a `flight_no` that several flights have is not their key
         if score > 1 and field is not None and field.link is None and field.name != entity.key:
             fields = {**entity.fields, field.name: replace(field, link=noun)}
             linked[features.entity] = replace(entity, fields=fields)

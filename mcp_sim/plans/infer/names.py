@@ -44,6 +44,7 @@ LONGEST_NOUN = 8
 """The most words of a noun that is looked up inside a longer name, so that long names take linear time."""
 
 _ONE_OF_A_KIND, _BATCH = terms("phrases.one_of_a_kind"), terms("phrases.batch")
+_EXTREMES = terms("arguments.newest", "arguments.oldest")
 _FILLERS = terms("phrases.fillers", "phrases.one_of_a_kind", "phrases.batch")
 _PREPOSITIONS, _LISTS = terms("phrases.prepositions"), terms("phrases.lists")
 _NOISE = terms("phrases.facts", "phrases.records", "phrases.lists")
@@ -143,12 +144,13 @@ def parse_noun_phrase(rest: Words) -> ParsedName:
     kept = tuple(word for word in phrase if word not in _FILLERS)
     while len(kept) > 1 and kept[-1] in _NOISE:
         kept = kept[:-1]
+    plural = listed or bool(kept and is_plural(kept[-1]))
     return ParsedName(
         noun=words(singular_phrase(kept)),
         after=rest[cut:],
-        plural=listed or bool(kept and is_plural(kept[-1])),
+        plural=plural,
         batch=not _BATCH.isdisjoint(phrase),
-        one_of_a_kind=not _ONE_OF_A_KIND.isdisjoint(phrase),
+        one_of_a_kind=not (_ONE_OF_A_KIND if plural else _ONE_OF_A_KIND | _EXTREMES).isdisjoint(phrase),
     )
 
 

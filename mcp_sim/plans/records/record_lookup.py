@@ -35,6 +35,8 @@ Choose: TypeAlias = Callable[[Sequence[Row], datetime], "Row | None"]
 """Takes the matching rows, and the time of the call."""
 
 _NEXT, _CURRENT = terms("phrases.next"), terms("phrases.current")
+_NEWEST, _OLDEST = terms("arguments.newest"), terms("arguments.oldest")
+_TIME_ENDINGS = terms("fields.time_ending")
 _COMING = ("start", "future")
 _LATEST = re.compile(r"\b(?:get|retrieve|load|read|show|fetch|return)s? (?:the )?(?:latest|last|newest|most recent)\b")
 
@@ -160,6 +162,9 @@ def nearest_record(tool: Tool, entity: Entity) -> Choose:
     The next record is not done, and comes first of those that have not begun. The current one is under way.
     """
     parts = {*words(tool.name)}
+    times = [name for name in entity.fields if last_word(snake(name)) in _TIME_ENDINGS]
+    if len(times) == 1 and not parts.isdisjoint(_NEWEST | _OLDEST):
+        return _extreme(times[0], is_newest=not parts.isdisjoint(_NEWEST))
     if parts.isdisjoint(_NEXT | _CURRENT):
         place = -1 if _LATEST.search(f"{snake(tool.name)} {tool.description.lower()}".replace("_", " ")) else 0
         return lambda rows, _now: rows[place] if rows else None
@@ -174,6 +179,18 @@ def nearest_record(tool: Tool, entity: Entity) -> Choose:
             return min(coming, key=lambda pair: pair[0])[1] if coming else next(iter(fresh), None)
         begun = [row for row in left if progress(row[1]) == "under_way"]
         return next(iter(begun or left or rows), None)
+
+    return choose
+
+
+def _extreme(name: str, *, is_newest: bool) -> Choose:
+    """Return the choice of the row with the latest or the earliest time; the last or the first if none has one."""
+
+    def choose(rows: Sequence[Row], _now: datetime) -> Row | None:
+        timed = [(time, row) for row in rows if (time := parse_time(row[1].get(name))) is not None]
+        if not timed:
+            return rows[-1 if is_newest else 0] if rows else None
+        return (max if is_newest else min)(timed, key=lambda pair: pair[0].timestamp())[1]
 
     return choose
 

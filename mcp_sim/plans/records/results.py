@@ -36,7 +36,7 @@ from mcp_sim.types.json_schema.shapes import (
 )
 from mcp_sim.types.lexicon.english import last_word, snake
 from mcp_sim.types.lexicon.terms import terms
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.plans import Envelope, Plan
 from mcp_sim.types.result_schemas import TEXT_NAMES, documented_form, result_schema, shown_result, text_place
 from mcp_sim.types.tools import WRAPPER
 
@@ -121,7 +121,9 @@ def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
         return lambda facts: Observation(ToolResult(value_text(facts.key), form="text"))
     if bare and plan.envelope.shows.get(""):
         return _bare_result(tool, record_value(plan.envelope.shows[""]))
-    fill = Filler(tool, plan, domain).filled(result_form(tool, plan, domain), "")
+    form = result_form(tool, plan, domain)
+    is_own = _confirmation(result_schema(tool), plan, domain) is None
+    fill = Filler(tool, plan if is_own else replace(plan, envelope=Envelope()), domain).filled(form, "")
     fill = _asked_part(fill, tool, plan, domain) if bare and plan.verb == "get" else fill
     return data_renderer(tool, fill if _shows_fields(tool, domain) else _with_usual_parts(fill, tool, plan, domain))
 

@@ -109,9 +109,61 @@ async def test_a_mapping_of_flags_and_texts_confirms_a_write(tmp_path: Path) -> 
     values = {"anyOf": [{"type": "boolean"}, {"type": "string"}]}
     inner = {"type": "object", "additionalProperties": values}
     output = {"type": "object", "properties": {"result": inner}, "required": ["result"]}
-    tools = [tool("delete_alarm", "alarm_id", output=output), tool("list_alarms")]
-    rows = [{"alarm_id": "1", "hour": 7}, {"alarm_id": "2", "hour": 8}]
+    tools = [tool("delete_alarm", "alarm_id", output=output), tool("add_alarm", "message", output=output)]
+    rows = [{"alarm_id": "1", "hour": 7, "message": "Up"}, {"alarm_id": "2", "hour": 8, "message": "Now"}]
     async with service(tmp_path, {"alarms": rows}, *tools) as sim, sim.open() as world:
         shown = value(await world.call("delete_alarm", {"alarm_id": "1"}))
         assert shown["result"]["success"] is True
         assert "1" in shown["result"]["message"]
+        shown = value(await world.call("add_alarm", {"message": "Tea"}))
+        assert "created successfully" in shown["result"]["message"]
+
+
+MESSAGES = [{"message_id": "1", "writer": "Eve", "reader": "Ada", "text": "Hi", "time": "2024-06-09"},
+            {"message_id": "2", "writer": "Eve", "reader": "Bob", "text": "Yo", "time": "2024-09-01"},
+            {"message_id": "3", "writer": "Ada", "reader": "Bob", "text": "Oh", "time": "2024-01-15"}]  # fmt: skip
+
+
+async def test_what_is_between_others_is_not_one_of_these(tmp_path: Path) -> None:
+    state = {"users": ["Eve", "Ada", "Bob"], "messages": MESSAGES}
+    tools = [tool("view_messages_between_users", "writer", "reader"), tool("delete_message", "message_id")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        shown = value(await world.call("view_messages_between_users", {"writer": "Eve", "reader": "Bob"}))
+        assert shown == [MESSAGES[1]]
+
+
+@pytest.mark.parametrize(("name", "at"), [("latest", 1), ("newest", 1), ("earliest", 2), ("oldest", 2)])
+async def test_the_latest_of_given_records_is_the_last_by_its_time(tmp_path: Path, name: str, at: int) -> None:
+    tools = [tool(f"get_{name}_message_id"), tool("delete_message", "message_id")]
+    async with service(tmp_path, {"messages": MESSAGES}, *tools) as sim, sim.open() as world:
+        assert value(await world.call(f"get_{name}_message_id")) == MESSAGES[at]
+
+
+async def test_values_of_given_records_are_shown_by_their_name(tmp_path: Path) -> None:
+    tools = [tool("get_all_message_times_with_ids"), tool("delete_message", "message_id")]
+    async with service(tmp_path, {"messages": MESSAGES}, *tools) as sim, sim.open() as world:
+        assert value(await world.call("get_all_message_times_with_ids")) == MESSAGES
+
+
+FLIGHTS = [{"flight_no": "CA1", "origin": "Oslo"}, {"flight_no": "MU5", "origin": "Bergen"},
+           {"flight_no": "MU5", "origin": "Rome"}]  # fmt: skip
+RESERVATIONS = [{"reservation_id": "r1", "flight_no": "CA1", "cabin": "Economy", "meal": "fish"},
+                {"reservation_id": "r2", "flight_no": "MU5", "cabin": "Business", "meal": "rice"}]  # fmt: skip
+
+
+async def test_a_number_that_several_given_records_have_is_no_key_that_may_be_missing(tmp_path: Path) -> None:
+    tools = [tool("reserve_flight", "flight_no", "cabin"), tool("list_reservations"), tool("list_flights")]
+    state = {"flights": FLIGHTS, "reservations": RESERVATIONS}
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert (await world.call("reserve_flight", {"flight_no": "MU5", "cabin": "Economy"})).ok
+        assert value(await world.call("list_reservations"))[-1]["flight_no"] == "MU5"
+
+
+async def test_a_change_is_made_to_the_record_whose_key_it_takes(tmp_path: Path) -> None:
+    modify = tool("modify_flight", "reservation_id", optional=("new_flight_no", "new_cabin"))
+    tools = [modify, tool("list_flights"), tool("get_reservation", "reservation_id")]
+    state = {"flights": FLIGHTS, "reservations": RESERVATIONS}
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert (await world.call("modify_flight", {"reservation_id": "r2", "new_cabin": "First"})).ok
+        shown = value(await world.call("get_reservation", {"reservation_id": "r2"}))
+        assert shown == {**RESERVATIONS[1], "cabin": "First"}
