@@ -67,7 +67,12 @@ def _joined(every: Sequence[Step]) -> list[Step]:
 
 
 def _inner_steps(old: Sequence[str], new: Sequence[str]) -> Iterator[Step]:
-    kept = _kept(old, new)
+    # A longest common subsequence. A line that occurs in one list only is left out of the search.
+    common = {line: number for number, line in enumerate({*old} & {*new})}
+    old_places = [place for place, line in enumerate(old) if line in common]
+    new_places = [place for place, line in enumerate(new) if line in common]
+    pairs = _matches([common[old[place]] for place in old_places], [common[new[place]] for place in new_places])
+    kept = [(old_places[x], new_places[y]) for x, y in pairs]
     deleted = _runs([place for place, _ in kept], len(old))
     inserted = _runs([place for _, place in kept], len(new))
     deleted = _moved(deleted, old, len(kept), inserted)
@@ -119,18 +124,6 @@ def _span(start: int, end: int) -> str:
 
 
 # kept lines -----------------------------------------------------------------------------------------------------------
-
-
-def _kept(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the places of the lines that stay, in both lists: a longest common subsequence.
-
-    A line that occurs in one list only is left out of the search.
-    """
-    common = {line: number for number, line in enumerate({*old} & {*new})}
-    old_places = [place for place, line in enumerate(old) if line in common]
-    new_places = [place for place, line in enumerate(new) if line in common]
-    pairs = _matches([common[old[place]] for place in old_places], [common[new[place]] for place in new_places])
-    return [(old_places[x], new_places[y]) for x, y in pairs]
 
 
 def _matches(old: Sequence[int], new: Sequence[int]) -> list[tuple[int, int]]:

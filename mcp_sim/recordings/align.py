@@ -94,7 +94,11 @@ class Alignment:
             return [self.translate(item, key) for item in cast("list[Json]", value)]
         name = normal(value)
         if name in self._served and (isinstance(value, str) or is_id(key, value)):
-            return _like(value, self._served[name])
+            # In the type of the recorded id, if it can be.
+            served = self._served[name]
+            if isinstance(value, str):
+                return str(served)
+            return int(served) if isinstance(served, str) and served.isdecimal() else served
         return self._translated_text(value) if isinstance(value, str) else value
 
     def _translated_text(self, text: str) -> str:
@@ -134,16 +138,13 @@ class Alignment:
         elif isinstance(recorded, list) and isinstance(served, list):
             self._pair_lists(cast("list[Json]", recorded), cast("list[Json]", served), key, is_known)
         elif not isinstance(recorded, dict | list) and not isinstance(served, dict | list):
-            self._pair_leaves(recorded, served, key, is_known)
-
-    def _pair_leaves(self, recorded: Json, served: Json, key: str, is_known: IsKnown) -> None:
-        pair_leaves, other = normal(recorded), normal(served)
-        if pair_leaves is None or other is None or pair_leaves in self._served or is_known(pair_leaves):
-            return
-        if is_id(key, recorded):
-            self._put(pair_leaves, served)
-        elif isinstance(recorded, str) and isinstance(served, str):
-            self._pair_texts(recorded, served, is_known)
+            pair_leaves, other = normal(recorded), normal(served)
+            if pair_leaves is None or other is None or pair_leaves in self._served or is_known(pair_leaves):
+                return
+            if is_id(key, recorded):
+                self._put(pair_leaves, served)
+            elif isinstance(recorded, str) and isinstance(served, str):
+                self._pair_texts(recorded, served, is_known)
 
     def _pair_lists(self, recorded: Sequence[Json], served: Sequence[Json], key: str, is_known: IsKnown) -> None:
         left = {at: Counter(map(normal, _first_leaves(item))) for at, item in enumerate(served[:_MOST_PAIRED])}
@@ -213,10 +214,3 @@ def _ids_by_key(value: Json) -> dict[str, dict[str, Json]]:
 def _form(name: str) -> str:
     """Return an id with placeholders for its digits and hexadecimal parts."""
     return re.sub(r"\d", "9", re.sub(r"[0-9a-f]{4,}", "h", name))
-
-
-def _like(recorded: Json, served: Json) -> Json:
-    """Return an id of the simulation in the type of the recorded one, if it can be."""
-    if isinstance(recorded, str):
-        return str(served)
-    return int(served) if isinstance(served, str) and served.isdecimal() else served

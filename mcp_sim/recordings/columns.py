@@ -93,23 +93,17 @@ def _structure(call: Comparison) -> Iterator[Mark]:
     if call.served is None or call.served.is_error:
         yield Mark(0.0, "the answer is an error")
     elif call.recorded.is_data:
-        yield _data_structure(call.recorded.value, call.served.value)
+        wanted, is_data = paths_of(call.recorded.value), isinstance(call.served.value, dict | list)
+        served = paths_of(call.served.value) if is_data else frozenset[str]()
+        value = _f1(Counter(wanted), Counter(served))
+        missing, extra = (", ".join(sorted(paths)[:_MOST_NAMED]) for paths in (wanted - served, served - wanted))
+        reasons = [f"missing: {missing}"] if missing else []
+        yield Mark(value, "; ".join([*reasons, *([f"unexpected: {extra}"] if extra else [])]))
     elif isinstance(call.recorded.value, str) and call.recorded.value:
         yield _text_structure(call, call.served.value)
     else:
         kind, other = (_kind(each) for each in (call.recorded, call.served))
         yield Mark(float(kind == other), "" if kind == other else f"recorded {kind}, answered {other}")
-
-
-def _data_structure(recorded: Json, served: Json) -> Mark:
-    wanted = paths_of(recorded)
-    served_paths = paths_of(served) if isinstance(served, dict | list) else frozenset[str]()
-    value = _f1(Counter(wanted), Counter(served_paths))
-    missing, extra = (
-        ", ".join(sorted(paths)[:_MOST_NAMED]) for paths in (wanted - served_paths, served_paths - wanted)
-    )
-    reasons = [f"missing: {missing}"] if missing else []
-    return Mark(value, "; ".join([*reasons, *([f"unexpected: {extra}"] if extra else [])]))
 
 
 def paths_of(value: Json, path: str = "$") -> frozenset[str]:

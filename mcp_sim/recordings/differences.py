@@ -90,22 +90,19 @@ def _value_differences(before: Json, now: Json) -> Iterator[str]:
 
 def _is_same(before: Json, now: Json) -> bool:
     if isinstance(before, str) and PLACEHOLDER.search(before):
-        return _fits(PLACEHOLDER.split(before), now if isinstance(now, str) else json.dumps(now))
-    return before == now and isinstance(before, bool) == isinstance(now, bool)
-
-
-def _fits(parts: Sequence[str], text: str) -> bool:
-    """Whether a text consists of these parts, with anything but nothing between two of them."""
-    first, *between, last = parts
-    if not text.startswith(first):
-        return False
-    at = len(first)
-    for piece in between:
-        number = text.find(piece, at + 1)
-        if number < 0:
+        # Anything but nothing may be between two parts.
+        text = now if isinstance(now, str) else json.dumps(now)
+        first, *between, last = PLACEHOLDER.split(before)
+        if not text.startswith(first):
             return False
-        at = number + len(piece)
-    return len(text) > at + len(last) and text.endswith(last)
+        at = len(first)
+        for piece in between:
+            number = text.find(piece, at + 1)
+            if number < 0:
+                return False
+            at = number + len(piece)
+        return len(text) > at + len(last) and text.endswith(last)
+    return before == now and isinstance(before, bool) == isinstance(now, bool)
 
 
 # tools ----------------------------------------------------------------------------------------------------------------

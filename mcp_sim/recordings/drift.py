@@ -102,7 +102,13 @@ async def compare(
     else:
         answered = await _ask(_once(runs), connect)
     drift.made = len(answered)
-    _judge(answered, _never_succeeding(answered, sessions), drift)
+    # Tools whose every recorded success fails now, and not for lack of what sessions had written. That lack explains a
+    # failure that mentions an argument, or that was recorded of the same tool.
+    calls = [call for session in sessions for call in session.calls]
+    recorded = {(call.tool, _text_of(seen)) for call in calls if (seen := observe(call.answer)).failed}
+    succeeded = [call for call in answered if not call.before.failed]
+    unexplained = {call.tool for call in succeeded if call.now.failed and not _is_explained(call, recorded)}
+    _judge(answered, unexplained - {call.tool for call in succeeded if not call.now.failed}, drift)
     return drift
 
 
@@ -255,18 +261,6 @@ def _judge(answered: Sequence[_Answered], never_succeeding: set[str], drift: Dri
             drift.calls.append(replace(call_drift, details=[*call_drift.details, NEVER_SUCCEEDS]))
         else:
             drift.not_comparable.append(call_drift)
-
-
-def _never_succeeding(answered: Sequence[_Answered], sessions: Sequence[Session]) -> set[str]:
-    """Return the tools whose every recorded success fails now, and not for lack of what sessions had written.
-
-    That lack explains a failure that mentions an argument, or that was recorded of the same tool.
-    """
-    calls = [call for session in sessions for call in session.calls]
-    recorded = {(call.tool, _text_of(seen)) for call in calls if (seen := observe(call.answer)).failed}
-    succeeded = [call for call in answered if not call.before.failed]
-    unexplained = {call.tool for call in succeeded if call.now.failed and not _is_explained(call, recorded)}
-    return unexplained - {call.tool for call in succeeded if not call.now.failed}
 
 
 def _is_explained(answered: _Answered, recorded: set[tuple[str, str]]) -> bool:

@@ -122,13 +122,6 @@ class Simulations:
     @asynccontextmanager
     async def __call__(self, session: Session) -> AsyncGenerator[Responder]:
         """Open a world for a session."""
-        simulator = await self._simulator(session)
-        now = None if isinstance(self._source, Scenario) else start_of(session)
-        times = (call.at for call in session.calls) if now is not None else ()
-        world = simulator.world(session.name, now=now)
-        yield SimulatedServer(world, _tool_ids(simulator.scenario, session.server), times)
-
-    async def _simulator(self, session: Session) -> Simulator:
         start = start_of(session)
         day = None if start is None else start.date()
         key = self._digests.of(session.tools), self._digests.of(session.state), day
@@ -137,7 +130,13 @@ class Simulations:
             scenario = replace(self._scenario(session), perturbations=())
             self._simulators[key] = Simulator(scenario, ledger_keep=1)
             await self._simulators[key].start()
-        return self._simulators[key]
+        simulator = self._simulators[key]
+        now = None if isinstance(self._source, Scenario) else start_of(session)
+        times = (call.at for call in session.calls) if now is not None else ()
+        world = simulator.world(session.name, now=now)
+        # Where several servers have a tool of one name, the recorded server's comes last and wins.
+        tools = sorted(simulator.scenario.domain.tools.values(), key=lambda tool: tool.server == session.server)
+        yield SimulatedServer(world, {tool.name: tool.id for tool in tools}, times)
 
     async def _keep(self, most: int) -> None:
         """Close the simulators that were opened first, but for so many."""
@@ -167,12 +166,6 @@ class _Digests:
         if id(value) not in self._known:
             self._known[id(value)] = value, sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
         return self._known[id(value)][1]
-
-
-def _tool_ids(scenario: Scenario, server: str) -> dict[str, str]:
-    """Return the ids of tools by name; where several servers have a tool of one name, that of the recorded server."""
-    tools = sorted(scenario.domain.tools.values(), key=lambda tool: tool.server == server)
-    return {tool.name: tool.id for tool in tools}
 
 
 # time of a session ----------------------------------------------------------------------------------------------------

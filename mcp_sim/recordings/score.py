@@ -9,7 +9,7 @@ from functools import cached_property
 
 from mcp_sim.recordings.columns import COLUMNS, Comparison, Mark, Shown
 from mcp_sim.recordings.known import ForeignData, ReplayIds, ShownFacts
-from mcp_sim.recordings.observed import Observed, normal, observe
+from mcp_sim.recordings.observed import normal, observe
 from mcp_sim.recordings.responders import Responder
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
 from mcp_sim.types import Json, Record, canonical, frozen, leaves
@@ -141,7 +141,9 @@ class _Replay:
         arguments = self.arguments(call)
         recorded, served = observe(call.answer), None if answered is None else observe(answered)
         self._ids.pair(call, recorded, served)
-        shown = self._shown_by(recorded, served)
+        known = self._ids.known
+        ours = Counter[str]() if served is None else known.served_facts(served.value, self._ids.alignment)
+        shown = Shown(known.facts(recorded.value), ours)
         label = f"{call.tool} {canonical(call.arguments)}"
         about = call.seq, call.arguments, recorded, served
         repeated = self._facts.repeated(recorded.value, None if served is None else served.value, self._ids.alignment)
@@ -154,11 +156,6 @@ class _Replay:
         kept = {name: mark for name, mark in marks.items() if mark}
         where = self._session.server, self._session.name, call.seq, call.tool
         return CallScore(*where, arguments, call.answer, answered, crash, kept)
-
-    def _shown_by(self, recorded: Observed, served: Observed | None) -> Shown:
-        known = self._ids.known
-        ours = Counter[str]() if served is None else known.served_facts(served.value, self._ids.alignment)
-        return Shown(known.facts(recorded.value), ours)
 
 
 # reports --------------------------------------------------------------------------------------------------------------

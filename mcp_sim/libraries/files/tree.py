@@ -359,7 +359,10 @@ def read_given_files(state: Json, root: str = ROOT) -> GivenFiles:
     root = _text(state, _NAMES["roots"]) or next(iter(allowed_directories(state)), root)
     entries = next(_named(state, _DEPTH), None)
     if entries is None:
-        entries = [*_entries(state)] if _looks_like_files(state) else []
+        # Keys that are not paths, or rows without one, are something else.
+        rows = as_list(state)
+        keys = [_text(row, _NAMES["path"]) for row in rows] if rows else [*as_object(state)]
+        entries = [*_entries(state)] if bool(keys) and all("." in key or "/" in key for key in keys) else []
     placed = {
         path if is_within(path, [root]) else normalize(path.lstrip("/"), root): fields for path, fields in entries
     }
@@ -418,10 +421,3 @@ def _kind(body: Record) -> str:
 def _text(value: Json, names: Sequence[str]) -> str:
     body = as_object(value)
     return next((body[name] for name in names if isinstance(body.get(name), str)), "")
-
-
-def _looks_like_files(state: Json) -> bool:
-    """Return whether all keys of a state are paths, or all of its rows have one."""
-    rows = as_list(state)
-    keys = [_text(row, _NAMES["path"]) for row in rows] if rows else [*as_object(state)]
-    return bool(keys) and all("." in key or "/" in key for key in keys)

@@ -111,7 +111,16 @@ class _Loader:
         owner = {**_OWNER, **_person(self._last_author()), **_person(self._parts.get("author"))}
         repository.update(author=owner["name"], email=owner["email"])
         branches, current = self._branches(), self._current()
-        self._add_commits(repository, current)
+        rows, trees = self._rows(), dict[str, dict[str, str]]()
+        is_listed = any(as_object(row.get("files")) or as_list(row.get("files")) for row in rows)
+        for at, row in enumerate(rows):
+            branch = str(row.get("branch") or current)
+            before = trees.get(branch) or trees.get(current) or {}
+            changes = self._changes(row, before) if is_listed else self._tracked() if at == 0 else {}
+            trees[branch] = {path: text for path, text in {**before, **changes}.items() if text is not None}
+            tip = self._tips.get(branch) or self._tips.get(current)
+            repository.update(branch=branch)
+            self._tips[branch] = self._commit(repository, row, tip, trees[branch], len(rows) - at)
         self._refer(repository, branches, current)
         head = repository.tree()
         staged = self._paths("staged").items()
@@ -147,19 +156,6 @@ class _Loader:
 
     def _last_author(self) -> Json:
         return next((row["author"] for row in reversed(self._rows()) if row.get("author")), None)
-
-    def _add_commits(self, repository: Repository, current: str) -> None:
-        """Add the commits, each after the last one of its branch."""
-        rows, trees = self._rows(), dict[str, dict[str, str]]()
-        is_listed = any(as_object(row.get("files")) or as_list(row.get("files")) for row in rows)
-        for at, row in enumerate(rows):
-            branch = str(row.get("branch") or current)
-            before = trees.get(branch) or trees.get(current) or {}
-            changes = self._changes(row, before) if is_listed else self._tracked() if at == 0 else {}
-            trees[branch] = {path: text for path, text in {**before, **changes}.items() if text is not None}
-            tip = self._tips.get(branch) or self._tips.get(current)
-            repository.update(branch=branch)
-            self._tips[branch] = self._commit(repository, row, tip, trees[branch], len(rows) - at)
 
     def _commit(self, repository: Repository, row: Record, tip: str | None, tree: Snapshot, age: int) -> str:
         person = _person(row.get("author"))

@@ -7,7 +7,6 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from mcp_sim.libraries.sandbox.confinement import Limits, Unconfined, restrict
 
@@ -46,15 +45,11 @@ def answer(channel: Channel) -> None:
     """Call one function."""
     target, argument = json.loads(channel.receive())
     try:
-        reply = json.dumps({"result": _function(target)(argument)})
+        module, _, name = target.partition(":")
+        reply = json.dumps({"result": getattr(import_module(module), name)(argument)})
     except Exception as error:  # noqa: BLE001 (the edge: whatever it is becomes a message)
         reply = json.dumps({"failed": f"{type(error).__name__}: {error}"})
     channel.send(reply.encode())
-
-
-def _function(target: str) -> Any:
-    module, _, name = target.partition(":")
-    return getattr(import_module(module), name)
 
 
 def main() -> None:

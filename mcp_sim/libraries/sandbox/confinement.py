@@ -50,21 +50,6 @@ class _Condition:
 _NO_POINTER = (0,)  # compared by identity: the value also has its upper 32 bits checked
 
 
-def _conditions() -> Mapping[str, _Condition]:
-    """Return the calls that are allowed only with certain arguments."""
-    itself = _Condition(0, [os.getpid()])
-    return {
-        "clone": _Condition(0, bit=_CLONE_THREAD),  # threads, no processes
-        "fcntl": _Condition(1, [_DUPLICATE, *_FLAGS, _DUPLICATE_CLOSING]),
-        "ioctl": _Condition(1, [_TERMINAL_SETTINGS, _BLOCKING, *_CLOSE_ON_EXEC, _AVAILABLE]),
-        "kill": itself,
-        "prlimit64": _Condition(2, _NO_POINTER),  # reads limits
-        "sendto": _Condition(4, _NO_POINTER),  # to whom the socket is connected
-        "socketpair": _Condition(0, [_UNIX]),
-        "tgkill": itself,
-    }
-
-
 def deny_system_calls(*, writes: bool = False) -> bool:
     """Let all but the listed system calls of this process fail, for good. Return whether they do.
 
@@ -88,7 +73,18 @@ def _filter(machine: str, *, writes: bool) -> Iterator[bytes]:
     column = [*_ARCHITECTURES].index(machine)
     table: Mapping[str, Mapping[str, Sequence[int | None]]] = json.loads(_TABLE.read_text(encoding="utf-8"))
     numbers = {**table["all"], **(table["writing"] if writes else {})}
-    conditions = _conditions()
+    # Calls that are allowed only with certain arguments.
+    itself = _Condition(0, [os.getpid()])
+    conditions = {
+        "clone": _Condition(0, bit=_CLONE_THREAD),  # threads, no processes
+        "fcntl": _Condition(1, [_DUPLICATE, *_FLAGS, _DUPLICATE_CLOSING]),
+        "ioctl": _Condition(1, [_TERMINAL_SETTINGS, _BLOCKING, *_CLOSE_ON_EXEC, _AVAILABLE]),
+        "kill": itself,
+        "prlimit64": _Condition(2, _NO_POINTER),  # reads limits
+        "sendto": _Condition(4, _NO_POINTER),  # to whom the socket is connected
+        "socketpair": _Condition(0, [_UNIX]),
+        "tgkill": itself,
+    }
     yield _instruction(_LOAD, _ARCHITECTURE)
     yield _instruction(_IS, _ARCHITECTURES[machine], 1)
     yield _instruction(_RETURN, _KILL)
@@ -188,7 +184,12 @@ def restrict(limits: Limits, readable: Iterable[Path] = (), writable: Sequence[P
         _prctl(_SIGNAL_OF_PARENT, _KILLED)
         _prctl(_NO_NEW_PRIVILEGES, 1)
         shown = [*own_files(), *readable, *([_NULL] if writable else ())]
-        _check_apart(writable, shown)
+        for folder in writable:
+            both = next((path for path in shown if folder.is_relative_to(path) or path.is_relative_to(folder)), None)
+            if both is not None:
+                raise Unconfined(
+                    f"{folder} overlaps {both}, which this Python needs; install mcp-sim in another folder"
+                )
         if not _hide_files(shown) and writable:
             raise Unconfined("this system lets users have no namespaces (in a container, its seccomp profile decides)")
         for folder in writable:
@@ -231,14 +232,6 @@ def _set_limits(limits: Limits) -> None:
         most = value if hard == resource.RLIM_INFINITY else min(value, hard)
         with suppress(ValueError, OSError):  # macOS does not limit the address space
             resource.setrlimit(limit, (most, most))
-
-
-def _check_apart(writable: Iterable[Path], shown: Iterable[Path]) -> None:
-    """Raise `Unconfined` if a folder to write to is in, or has, one that is shown."""
-    for folder in writable:
-        both = next((path for path in shown if folder.is_relative_to(path) or path.is_relative_to(folder)), None)
-        if both is not None:
-            raise Unconfined(f"{folder} overlaps {both}, which this Python needs; install mcp-sim in another folder")
 
 
 def _hide_files(shown: Sequence[Path]) -> bool:

@@ -41,7 +41,13 @@ def run(job: Mapping[str, Json]) -> Json:
     Addresses and seconds are always the same. `fails` maps tests to the errors that they raise instead of running.
     """
     for file in job["files"]:
-        _write(file)
+        path = Path(file["path"])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if "target" in file:
+            path.symlink_to(file["target"])
+            continue
+        path.write_bytes(b64decode(file["base64"]))
+        path.chmod(int(file["mode"], 8))
     os.environ.clear()
     os.environ.update(job["environment"], PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
     os.chdir(job["directory"])
@@ -52,16 +58,6 @@ def run(job: Mapping[str, Json]) -> Json:
         code = _run_pytest(job["arguments"], job["fails"])
     most = int(job["most"])
     return {"stdout": _settled(out.getvalue()[:most]), "stderr": _settled(errors.getvalue()[:most]), "exit_code": code}
-
-
-def _write(file: Mapping[str, Json]) -> None:
-    path = Path(file["path"])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if "target" in file:
-        path.symlink_to(file["target"])
-        return
-    path.write_bytes(b64decode(file["base64"]))
-    path.chmod(int(file["mode"], 8))
 
 
 def _run_pytest(arguments: list[str], fails: Mapping[str, str]) -> int:

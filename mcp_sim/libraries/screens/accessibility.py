@@ -213,7 +213,10 @@ class _Distiller:
 
     def distil(self, item: Item) -> None:
         """Tidy an item, with all within."""
-        self._enter(item)
+        if item.ref:
+            self._unseen |= item.sources
+            if not item.is_leaf:
+                self._unseen.discard(item.ref)
         children = list[Child]()
         self._around.append(item)
         for child in item.children:
@@ -224,24 +227,15 @@ class _Distiller:
                 children += self._kept(child)
         self._around.pop()
         item.children = _joined(children, item.name)
-        self._drop_name(item)
-        only = item.children[0] if item.role == "generic" and len(item.children) == 1 else None
-        if isinstance(only, Item) and only.is_plain and not only.name and len(only.children) == 1 and only.is_leaf:
-            item.children = only.children
-
-    def _enter(self, item: Item) -> None:
-        if item.ref:
-            self._unseen |= item.sources
-            if not item.is_leaf:
-                self._unseen.discard(item.ref)
-
-    def _drop_name(self, item: Item) -> None:
-        """Drop a name if all that it is from is shown as well."""
+        # A name goes if all that it is from is shown as well.
         if item.ref and item.sources:
             if self._unseen & item.sources:
                 self._unseen -= item.sources
             else:
                 item.name = ""
+        only = item.children[0] if item.role == "generic" and len(item.children) == 1 else None
+        if isinstance(only, Item) and only.is_plain and not only.name and len(only.children) == 1 and only.is_leaf:
+            item.children = only.children
 
     def _kept(self, item: Item) -> list[Child]:
         """Return what is left of an item: itself, its children, or nothing."""

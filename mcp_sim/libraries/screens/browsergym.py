@@ -136,15 +136,12 @@ class _Printer(Naming):
                 if not is_silent and not (is_closed and child.tag != "summary"):
                     yield self._node(child)
             elif not is_closed and self._has_text(element, at):
-                yield from self._texts(element, child)
+                if element.closest("pre") is not None:
+                    yield _static(child.removeprefix("\n"))
+                else:
+                    yield _static(_SPACES.sub(" ", child))
         if element.tag == "q":
             yield _static("”")
-
-    def _texts(self, element: Element, text: str) -> Iterator[_Node]:
-        if element.closest("pre") is not None:
-            yield _static(text.removeprefix("\n"))
-        else:
-            yield _static(_SPACES.sub(" ", text))
 
     def _node(self, element: Element) -> _Node:
         role = self._chromium_role(element)
@@ -321,7 +318,9 @@ class _Printer(Naming):
         if element.get("aria-required") == "true" or (element.has("required") and role in _REQUIRED):
             yield "required"
         if role in _RANGED:
-            low, high = self._limits(element, role)
+            usual = {"slider": 100.0, "meter": 1.0, "progressbar": 1.0}.get(role, 0.0)
+            low, high = (element.get(name) or element.get(f"aria-value{name}") for name in ("min", "max"))
+            low, high = _float32(low, 0.0), _float32(high, usual)
             text = element.get("aria-valuetext") or (str(self._form.value(element)) if role == "spinbutton" else "")
             yield f"valuemin={low!r}"
             yield f"valuemax={high!r}"
@@ -345,11 +344,6 @@ class _Printer(Naming):
             yield f"selected={element.get('aria-selected') == 'true'}"
         if role in ("dialog", "alertdialog"):
             yield f"modal={element.get('aria-modal') == 'true'}"
-
-    def _limits(self, element: Element, role: str) -> tuple[float, float]:
-        usual = {"slider": 100.0, "meter": 1.0, "progressbar": 1.0}.get(role, 0.0)
-        low, high = (element.get(name) or element.get(f"aria-value{name}") for name in ("min", "max"))
-        return _float32(low, 0.0), _float32(high, usual)
 
     def _value(self, element: Element, role: str) -> object:
         """Return the value of a control, None if Chromium shows none."""

@@ -117,7 +117,15 @@ class Desktop:
     @property
     def panes(self) -> list[Pane]:
         """The windows with their menus and dialogs, lower ones first."""
-        return panes_of(self.shell, self.windows, self.size)
+        shell = self.shell
+        page = Pane(shell, "window", "", shell.area, Layout(shell.page, shell.area, _METRICS))
+        panes = [page, *(pane for frame in self.windows for pane in _panes_of(frame, self.size))]
+        active = panes[-1].frame
+        if active.has_notice:
+            panes.append(
+                _dialog(active, "dialog", active.title, active.form, self.size, lambda element: _press(active, element))
+            )
+        return panes
 
     def tree(self) -> Accessible:
         """Return what programs show to AT-SPI."""
@@ -320,18 +328,6 @@ class Pane:
         return left <= x < left + width and top <= y < top + height
 
 
-def panes_of(shell: Frame, windows: Sequence[Frame], size: tuple[int, int]) -> list[Pane]:
-    """Return the windows on a screen with their menus and dialogs, lower ones first."""
-    page = Pane(shell, "window", "", shell.area, Layout(shell.page, shell.area, _METRICS))
-    panes = [page, *(pane for frame in windows for pane in _panes_of(frame, size))]
-    active = panes[-1].frame
-    if active.has_notice:
-        panes.append(
-            _dialog(active, "dialog", active.title, active.form, size, lambda element: _press(active, element))
-        )
-    return panes
-
-
 def _panes_of(frame: Frame, size: tuple[int, int]) -> Iterator[Pane]:
     scroll = frame.view["picker"]["under"] if frame.view["picker"] else frame.view["scroll"]
     window = _pane(frame, "frame", frame.record["title"] or frame.record["id"], frame.page, frame.area, scroll)
@@ -343,7 +339,13 @@ def _panes_of(frame: Frame, size: tuple[int, int]) -> Iterator[Pane]:
         form = Form(parse(f"<body>{html}</body>"), {})
         yield _dialog(frame, "alert", "Question", form, size, lambda element: _answer(frame, element))
     if frame.picker is not None:
-        yield _list(frame, frame.picker, window.layout, size[1])
+        # The options of a list, below it.
+        height = size[1]
+        box = next(box for box in window.layout.top.walk() if box.element is frame.picker)
+        left, top, width, own_height = window.layout.shown(box) or frame.area
+        y = top + own_height
+        layout = Layout(Form(parse(frame.options(frame.picker)), {}), (left, y, width, height - y), _METRICS)
+        yield Pane(frame, "menu", "", (left, y, width, min(layout.height, height - y)), layout, act=frame.pick)
 
 
 def _pane(frame: Frame, role: str, title: str, form: Form, area: Area, scroll: float = 0) -> Pane:
@@ -358,15 +360,6 @@ def _dialog(frame: Frame, role: str, title: str, form: Form, size: tuple[int, in
     pane = _pane(frame, role, title, form, ((size[0] - _DIALOG[0]) // 2, (size[1] - _DIALOG[1]) // 2, *_DIALOG))
     pane.act = act
     return pane
-
-
-def _list(frame: Frame, select: Element, window: Layout, height: int) -> Pane:
-    """Return the options of a list, below it."""
-    box = next(box for box in window.top.walk() if box.element is select)
-    left, top, width, own_height = window.shown(box) or frame.area
-    y = top + own_height
-    layout = Layout(Form(parse(frame.options(select)), {}), (left, y, width, height - y), _METRICS)
-    return Pane(frame, "menu", "", (left, y, width, min(layout.height, height - y)), layout, act=frame.pick)
 
 
 def _answer(frame: Frame, element: Element | None) -> None:

@@ -142,7 +142,11 @@ class _Parser(HTMLParser):
         if tag not in KNOWN:
             raise self._error(f"<{tag}> is not supported{_INSTEAD.get(tag, '')}")
         attributes = {name: value or "" for name, value in attrs}
-        self._check_attributes(attributes)
+        unknown = next((name for name in attributes if name in _UNKNOWN_ATTRIBUTES), None)
+        if unknown is not None:
+            raise self._error(f"the attribute {unknown} is not supported")
+        if _UNKNOWN_STYLES.search(attributes.get("style", "").lower()):
+            raise self._error(f'style="{attributes["style"]}" is not supported')
         self._check_scripts(attributes)
         self._end_implied(tag)
         if tag in _NOT_NESTED and self._open.closest(tag) is not None:
@@ -198,13 +202,6 @@ class _Parser(HTMLParser):
     def _close_to(self, element: Element) -> None:
         while self._open is not element and self._open.parent is not None:
             self._open, self._depth = self._open.parent, self._depth - 1
-
-    def _check_attributes(self, attributes: dict[str, str]) -> None:
-        unknown = next((name for name in attributes if name in _UNKNOWN_ATTRIBUTES), None)
-        if unknown is not None:
-            raise self._error(f"the attribute {unknown} is not supported")
-        if _UNKNOWN_STYLES.search(attributes.get("style", "").lower()):
-            raise self._error(f'style="{attributes["style"]}" is not supported')
 
     def _check_scripts(self, attributes: dict[str, str]) -> None:
         for name, value in attributes.items():

@@ -205,7 +205,18 @@ class Form:
         least = parsed_integer(control.get("minlength")) or 0
         if len(str(value)) < least and str(control.place) in self.values:
             return True  # what the page gave may be shorter
-        return _breaks_rules(control, kind, str(value))
+        text = str(value)
+        low, high = control.get("min"), control.get("max")
+        if kind in ("number", "range"):
+            return _breaks_limits(control, text)
+        if kind in _TIMES:
+            return (bool(low) and text < low) or (bool(high) and text > high)
+        if kind == "email" and not _EMAIL.fullmatch(text):
+            return True
+        if kind == "url" and not _URL.match(text):
+            return True
+        pattern = control.get("pattern")
+        return bool(pattern) and control.tag == "input" and not re.fullmatch(pattern, text)
 
 
 def _given_text(control: Element, kind: str) -> str:
@@ -234,20 +245,6 @@ def _range_value(control: Element) -> Json:
     given = _number(control.get("value"))
     number = low / 2 + high / 2 if given is None else min(max(given, low), high)
     return int(number) if number == int(number) else number
-
-
-def _breaks_rules(control: Element, kind: str, text: str) -> bool:
-    low, high = control.get("min"), control.get("max")
-    if kind in ("number", "range"):
-        return _breaks_limits(control, text)
-    if kind in _TIMES:
-        return (bool(low) and text < low) or (bool(high) and text > high)
-    if kind == "email" and not _EMAIL.fullmatch(text):
-        return True
-    if kind == "url" and not _URL.match(text):
-        return True
-    pattern = control.get("pattern")
-    return bool(pattern) and control.tag == "input" and not re.fullmatch(pattern, text)
 
 
 def _breaks_limits(control: Element, text: str) -> bool:

@@ -95,7 +95,15 @@ class Frame(Task):
             elif key == "Escape":
                 self.close_menus(None)
             elif text is not None and key.startswith("Control+"):
-                return self._edit(key.removeprefix("Control+"), text, clipboard)
+                letter = key.removeprefix("Control+")
+                is_copied = letter in ("C", "X") and self.view["all"]
+                if letter == "A":
+                    self.look(all=True)
+                elif letter == "V":
+                    self.enter(clipboard)
+                elif letter == "X" and is_copied:
+                    self.enter("")
+                return text if is_copied else None
             elif self.view["all"] and key in ("Backspace", "Delete"):
                 self.enter("")
             elif self.view["all"] and len(key) == 1:
@@ -103,14 +111,3 @@ class Frame(Task):
             else:
                 self.press(key)
         return None
-
-    def _edit(self, letter: str, text: str, clipboard: str) -> str | None:
-        """Select, copy, cut or paste in the field with the focus. Returns what is copied."""
-        is_copied = letter in ("C", "X") and self.view["all"]
-        if letter == "A":
-            self.look(all=True)
-        elif letter == "V":
-            self.enter(clipboard)
-        elif letter == "X" and is_copied:
-            self.enter("")
-        return text if is_copied else None

@@ -10,7 +10,7 @@ from hashlib import sha256
 from html import escape
 from pkgutil import get_data
 
-from mcp_sim.libraries.screens.dom import Element, Node, parse
+from mcp_sim.libraries.screens.dom import Element, parse
 from mcp_sim.libraries.screens.forms import squeezed
 from mcp_sim.types import Json, Record
 
@@ -84,29 +84,23 @@ class _Copy:
         """Return a copy of an element, with all within."""
         copy = Element(element.tag, {**element.attributes}, parent, element.place)
         copy.children = [child if isinstance(child, str) else self.of(child, copy) for child in element.children]
-        self._rename(copy)
-        if self._seed is not None and element.tag in _PERMUTED:
-            copy.children = self._permuted(copy)
-        return copy
-
-    def _permuted(self, element: Element) -> list[Node]:
-        """Return the children with the elements in another order, which is the same on every page of the same form."""
-        moved = [at for at, child in enumerate(element.children) if isinstance(child, Element) and _may_move(child)]
-        order = sorted(moved, key=lambda at: sha256(f"{self._seed} {element.tag} {at}".encode()).digest())
-        if order == moved:
-            order.reverse()
-        children = [*element.children]
-        for at, source in zip(moved, order, strict=True):
-            children[at] = element.children[source]
-        return children
-
-    def _rename(self, element: Element) -> None:
-        is_button = element.get("type") in ("submit", "button", "reset") and not element.has("name")
+        is_button = copy.get("type") in ("submit", "button", "reset") and not copy.has("name")
         for name in ("aria-label", "value") if is_button else ("aria-label",):  # with a name, the value is sent
-            if element.has(name):
-                element.attributes[name] = self._called(element.get(name))
-        if element.tag in _NAMED:
-            element.children = [self._called(child) if isinstance(child, str) else child for child in element.children]
+            if copy.has(name):
+                copy.attributes[name] = self._called(copy.get(name))
+        if copy.tag in _NAMED:
+            copy.children = [self._called(child) if isinstance(child, str) else child for child in copy.children]
+        if self._seed is not None and element.tag in _PERMUTED:
+            # The order is the same on every page of the same form.
+            moved = [at for at, child in enumerate(copy.children) if isinstance(child, Element) and _may_move(child)]
+            order = sorted(moved, key=lambda at: sha256(f"{self._seed} {copy.tag} {at}".encode()).digest())
+            if order == moved:
+                order.reverse()
+            children = [*copy.children]
+            for at, source in zip(moved, order, strict=True):
+                children[at] = copy.children[source]
+            copy.children = children
+        return copy
 
     def _called(self, text: str) -> str:
         """Return a text with another name, if the whole of it is one; a number in brackets may follow."""

@@ -121,7 +121,18 @@ class Layout:
         element = box.element
         box.x, box.y, box.width = x, y, width
         if element.tag == "tr":
-            box.height = self._row(box)
+            # The cells of a row are in columns of equal widths.
+            cells = [child for child in self._children(box.element) if not isinstance(child, str)]
+            spans = [min(max(1, parsed_integer(cell.get("colspan")) or 1), _MOST_COLUMNS) for cell in cells]
+            table = box.element.closest("table")
+            column = box.width / max(1, self._columns(table) if table is not None else sum(spans))
+            x = box.x
+            for cell, span in zip(cells, spans, strict=True):
+                inner = Box(cell)
+                self._place(inner, x, box.y, column * span)
+                box.children.append(inner)
+                x += column * span
+            box.height = max((inner.height for inner in box.children), default=0.0)
         elif element.tag not in CONTROLS and element.tag != "img":
             box.height = self._flow(box)
         if element.tag in _TARGETS or element.tag in ("img", "meter", "progress"):
@@ -157,20 +168,6 @@ class Layout:
             return
         lines = ceil(len(box.text) * self._metrics.character / max(width, self._metrics.character))
         box.x, box.y, box.width, box.height = x, y, width, lines * self._metrics.line
-
-    def _row(self, box: Box) -> float:
-        """Place the cells of a row in columns of equal widths."""
-        cells = [child for child in self._children(box.element) if not isinstance(child, str)]
-        spans = [min(max(1, parsed_integer(cell.get("colspan")) or 1), _MOST_COLUMNS) for cell in cells]
-        table = box.element.closest("table")
-        column = box.width / max(1, self._columns(table) if table is not None else sum(spans))
-        x = box.x
-        for cell, span in zip(cells, spans, strict=True):
-            inner = Box(cell)
-            self._place(inner, x, box.y, column * span)
-            box.children.append(inner)
-            x += column * span
-        return max((inner.height for inner in box.children), default=0.0)
 
     def _columns(self, table: Element) -> int:
         """Return the number of cells of a table's first row: others share its columns."""

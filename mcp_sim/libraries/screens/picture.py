@@ -25,7 +25,9 @@ def png(root: View, longest: int) -> tuple[bytes, tuple[int, int]]:
     lines = b"".join(b"\0" + row for row in rows)
     header = struct.pack(">IIBBBBB", *size, 8, 0, 0, 0, 0)
     chunks = (b"IHDR", header), (b"IDAT", zlib.compress(lines, 1)), (b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in chunks), size
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in chunks
+    ), size
 
 
 def _paint(rows: list[bytearray], view: View, scale: float, grey: int) -> None:
@@ -36,7 +38,3 @@ def _paint(rows: list[bytearray], view: View, scale: float, grey: int) -> None:
         for row in rows[y + 1 : y + height - 1]:
             row[x : x + len(line)] = line
         _paint(rows, child, scale, shade)
-
-
-def _chunk(name: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))

@@ -86,7 +86,12 @@ class Task(Tab):
         if select is not None:
             self.look(picker={"place": select.place, "under": self.view["scroll"]}, scroll=0, keyboard=False)
         else:
-            self.form.set(element, _slid(element, at))
+            low, high, step = (
+                _number(element.get(name), default) for name, default in (("min", 0), ("max", 100), ("step", 1))
+            )
+            step = step or 1.0  # "any"
+            value = low + round((high - low) * min(1.0, max(0.0, at)) / step) * step
+            self.form.set(element, f"{value:g}")
             self._changed(element)
         return True
 
@@ -138,7 +143,11 @@ class Task(Tab):
         self._browser.forget({entry["page"] for entry in back} - {entry["page"] for entry in (self.record, *stack)})
         self.record["back"] = stack
         self.look(scroll=scroll)
-        self._keep_field(field)
+        name, keyboard = field or (None, False)
+        control = None if name is None else named_controls(self._form_of_page().root).get(name)
+        if control is not None and is_text_control(control):
+            self.record["focus"] = control.place
+            self.look(keyboard=keyboard)
 
     def _request(self, method: str, url: str, form: Sequence[tuple[str, str]]) -> tuple[str, Record]:
         answer = super()._request(method, url, form)
@@ -151,26 +160,10 @@ class Task(Tab):
         names = () if self.has_notice or place is None else named_controls(self.root).items()
         return next((name for name, control in names if control.place == place), None), self.view["keyboard"]
 
-    def _keep_field(self, field: tuple[Any, bool] | None) -> None:
-        """Keep the focus in a field of the same screen."""
-        name, keyboard = field or (None, False)
-        control = None if name is None else named_controls(self._form_of_page().root).get(name)
-        if control is not None and is_text_control(control):
-            self.record["focus"] = control.place
-            self.look(keyboard=keyboard)
-
 
 def _screen_of(url: str) -> str:
     """Return the address of a screen: the same page with another query is the same screen."""
     return url.partition("#")[0].partition("?")[0]
-
-
-def _slid(slider: Element, at: float) -> str:
-    """Return the value of a slider that is tapped at a part of its width."""
-    low, high, step = (_number(slider.get(name), default) for name, default in (("min", 0), ("max", 100), ("step", 1)))
-    step = step or 1.0  # "any"
-    value = low + round((high - low) * min(1.0, max(0.0, at)) / step) * step
-    return f"{value:g}"
 
 
 def _number(text: str, default: float) -> float:

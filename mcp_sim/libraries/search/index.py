@@ -205,16 +205,12 @@ class Search:
             for key, row in rows.items():
                 if self._store.get(table, key) is None:
                     self._store.put(table, key, row)
-        for page in self._given_pages(given):
-            if self._store.get(PAGE, page["url"]) is None:
-                self._store.put(PAGE, page["url"], page)
-
-    def _given_pages(self, given: Json) -> list[Record]:
-        """Return the pages of a state, which are made once for all worlds."""
         kept: tuple[Json, list[Record]] = self._store.kept.get(_GIVEN, (None, []))
         if kept[0] != given:
             kept = self._store.kept[_GIVEN] = given, read_given_pages(given)
-        return kept[1]
+        for page in kept[1]:
+            if self._store.get(PAGE, page["url"]) is None:
+                self._store.put(PAGE, page["url"], page)
 
 
 def snippet(page: Record, query: str, length: int = 160) -> str:

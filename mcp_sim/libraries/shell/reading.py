@@ -94,22 +94,18 @@ def _only_reads(name: str, arguments: Sequence[str | None]) -> bool:
     if name in _ONE_FILE:
         return sum(argument == "-" or not argument.startswith("-") for argument in known) < 2
     if name in _OPTIONS_WITH_VALUES:
-        return _runs_reading(name, known)
+        # Commands that run another one only read if that one does.
+        words = [*known]
+        while words and (words[0].startswith("-") or "=" in words[0]):
+            del words[: 2 if words[0] in _OPTIONS_WITH_VALUES[name] else 1]
+        inner = words[1:] if name == "timeout" else words
+        if inner and name == "xargs":  # the arguments that it adds may be the options and files that a command writes
+            return inner[0] in _READING
+        return not inner or _only_reads(inner[0], inner[1:])
     if name not in _WRITES_WITH or any(_WRITES_WITH[name].search(argument) for argument in known):
         return False
     runs = [known[at + 1 :] for at, argument in enumerate(known) if argument in ("-exec", "-execdir")]
     return name != "find" or all(bool(run) and _only_reads(run[0], run[1:]) for run in runs)
-
-
-def _runs_reading(name: str, arguments: Sequence[str]) -> bool:
-    """Whether a command runs none, or one that only reads."""
-    words = [*arguments]
-    while words and (words[0].startswith("-") or "=" in words[0]):
-        del words[: 2 if words[0] in _OPTIONS_WITH_VALUES[name] else 1]
-    inner = words[1:] if name == "timeout" else words
-    if inner and name == "xargs":  # the arguments that it adds may be the options and files that a command writes
-        return inner[0] in _READING
-    return not inner or _only_reads(inner[0], inner[1:])
 
 
 def _places(folders: Sequence[str], words: Sequence[str]) -> Iterator[str]:

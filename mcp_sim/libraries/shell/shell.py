@@ -149,7 +149,12 @@ class Shell:
             raise ShellError("a command holds no null characters")
         known = self._session(name)
         if known.get("blocked"):
-            return self._interrupt(known, command)
+            # Only Ctrl-C ends what blocks a session.
+            if command.strip() not in _INTERRUPTS:
+                waits = f"{known['blocked']!r} is still running and waits for input"
+                raise Blocked(f"timed out: {waits}; press Ctrl-C (\\x03) or start the shell again")
+            self._store.put(SESSION, known["id"], {**known, "blocked": ""})
+            return Output("^C\n", "", 130)
         if (waiting := self._store.get(SESSION, _NEXT)) and command.strip():
             self._store.remove(SESSION, _NEXT)
             session_id = name or "main"
@@ -224,14 +229,6 @@ class Shell:
         if known:
             self._store.put(SESSION, name or "main", {**known, "state": "", "blocked": ""})
 
-    def _interrupt(self, known: Record, command: str) -> Output:
-        """End what blocks a session, if the command is Ctrl-C. Raises `Blocked` otherwise."""
-        if command.strip() not in _INTERRUPTS:
-            waits = f"{known['blocked']!r} is still running and waits for input"
-            raise Blocked(f"timed out: {waits}; press Ctrl-C (\\x03) or start the shell again")
-        self._store.put(SESSION, known["id"], {**known, "blocked": ""})
-        return Output("^C\n", "", 130)
-
     def _execute(self, machine: Machine, command: str, stdin: str | None) -> Output:
         """Run a command with the time and the chance of the world."""
         chance = self._store.draws.generator("shell")
@@ -245,7 +242,17 @@ class Shell:
         result = machine.execute_given(text)
         stdout, stderr, code = result.stdout, result.stderr, result.exit_code
         if result.error is not None and result.error.startswith(_ENDED):
-            stderr, code = in_words_of_a_failure(result.error)
+            # What bash prints where the interpreter ends a command.
+            syntax = _SYNTAX.match(result.error)
+            if syntax is None:
+                stderr, code = "Killed\n", KILLED
+            else:
+                problem = syntax[2]
+                if problem.startswith("near"):
+                    problem = f"syntax error {problem}"
+                elif problem.startswith("unexpected end"):
+                    problem = f"syntax error: {problem}"
+                stderr, code = f"bash: -c: line {syntax[1] or 1}: {problem}\n", 2
         return Output(in_words_of_bash(stdout), in_words_of_bash(stderr), code, machine.slept)
 
     def _session(self, name: str) -> Record:
@@ -341,16 +348,3 @@ def in_words_of_bash(text: str) -> str:
     for pattern, words in _OWN_WORDS:
         text = pattern.sub(words, text)
     return _PROGRAM.sub(lambda match: f"{match[1]} ({_PACKAGES.get(match[1], _UTILITIES)}", text)
-
-
-def in_words_of_a_failure(error: str) -> tuple[str, int]:
-    """Return what bash prints, and its exit code, where the interpreter ends a command."""
-    syntax = _SYNTAX.match(error)
-    if syntax is None:
-        return "Killed\n", KILLED
-    problem = syntax[2]
-    if problem.startswith("near"):
-        problem = f"syntax error {problem}"
-    elif problem.startswith("unexpected end"):
-        problem = f"syntax error: {problem}"
-    return f"bash: -c: line {syntax[1] or 1}: {problem}\n", 2

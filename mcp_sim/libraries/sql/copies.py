@@ -48,7 +48,19 @@ class Copy:
         """Move the rows to a view."""
         origin, wanted = view.initial_records(self.entity), view.written(self.entity)
         if self._origin is not origin:
-            self._fill(origin, wanted)
+            # Initial records that were written again may lack columns that were added since.
+            execute, name = self._connection.execute, quoted(self.name)
+            for when in _LOGGED:
+                execute(f"DROP TRIGGER IF EXISTS temp.{quoted(f'{when} of {self.name}')}")
+            execute(f"DELETE FROM {name}")  # noqa: S608 (quoted)
+            self._origin, self._applied, self.keys, self._numbers = origin, wanted, {}, {}
+            self._positions = {key: at for at, key in enumerate(origin, 1)}
+            self._insert({**origin, **wanted}, wanted)
+            literal = self.name.replace("'", "''")
+            for when, rows in _LOGGED.items():
+                notes = " ".join(f"INSERT INTO {quoted(LOG)} VALUES ('{literal}', {row}._rowid_);" for row in rows)  # noqa: S608 (quoted)
+                trigger = quoted(f"{when} of {self.name}")
+                execute(f"CREATE TEMP TRIGGER {trigger} AFTER {when} ON main.{name} BEGIN {notes} END")
         if wanted is self._applied:
             return
         moved = moved_keys(self._applied, wanted)
@@ -74,24 +86,6 @@ class Copy:
         )
         logged_rows = self._connection.execute(query, (self.name, limit))
         return {number: None if present is None else tuple(row) for number, present, *row in logged_rows}
-
-    def _fill(self, origin: Mapping[Key, Record], wanted: Mapping[Key, Written]) -> None:
-        """Replace all rows by the initial records and what was written. Log the rows that are written from then on.
-
-        Initial records that were written again may lack columns that were added since.
-        """
-        execute, name = self._connection.execute, quoted(self.name)
-        for when in _LOGGED:
-            execute(f"DROP TRIGGER IF EXISTS temp.{quoted(f'{when} of {self.name}')}")
-        execute(f"DELETE FROM {name}")  # noqa: S608 (quoted)
-        self._origin, self._applied, self.keys, self._numbers = origin, wanted, {}, {}
-        self._positions = {key: at for at, key in enumerate(origin, 1)}
-        self._insert({**origin, **wanted}, wanted)
-        literal = self.name.replace("'", "''")
-        for when, rows in _LOGGED.items():
-            notes = " ".join(f"INSERT INTO {quoted(LOG)} VALUES ('{literal}', {row}._rowid_);" for row in rows)  # noqa: S608 (quoted)
-            trigger = quoted(f"{when} of {self.name}")
-            execute(f"CREATE TEMP TRIGGER {trigger} AFTER {when} ON main.{name} BEGIN {notes} END")
 
     def _insert(self, keys: Iterable[Key], wanted: Mapping[Key, Written]) -> None:
         """Insert rows in order. A row whose key is an integer has it as its number."""

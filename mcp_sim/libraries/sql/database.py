@@ -102,7 +102,18 @@ class Database:
             raise SqlError("sqlite_temp is not allowed here", "forbidden")
         tables = self.tables(store.view)  # the first read may run statements here, so it needs the lock
         with self._lock:
-            self._update(store.view, tables, statements)
+            self._connection.execute("PRAGMA foreign_keys = OFF")
+            if self._made != tables:
+                self._reshape(tables)
+            mentioned = {word.lower() for statement in statements for word in _WORD.findall(statement)}
+            everything = any(map(_REACHES.search, tables.values()))
+            for name, copy in self._copies.items():
+                if everything or mentioned.intersection(_WORD.findall(name.lower())):
+                    try:
+                        copy.update(store.view)
+                    except BaseException:
+                        self._made = {}  # Half of the rows may be there: the next call creates the tables again.
+                        raise
             return self._run(store, statements, parameters, enforces_keys)
 
     def _run(self, store: Store, statements: Sequence[str], parameters: Json, enforces_keys: bool) -> list[Result]:
@@ -114,7 +125,8 @@ class Database:
             results: list[Result] = []
             for statement in statements:
                 self._sandbox.enter(store.now, store.draws)
-                results.append(self._run_one(statement, _bound(parameters)))
+                named = {name: to_sql(value) for name, value in as_object(parameters).items()}
+                results.append(self._run_one(statement, named or [to_sql(value) for value in as_list(parameters)]))
             is_written = any(result.affected for result in results) or self._existing() != self._made
             writes = self._writes(view) if is_written else ()
             writes = _limited(writes, lambda pair: (pair[2] or {}).values(), "statement writes", "write fewer at once")
@@ -137,21 +149,6 @@ class Database:
         """Return what SQLite has now: table, view, index or trigger -> its statement."""
         query = "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
         return dict(self._connection.execute(query).fetchall())
-
-    def _update(self, view: View, tables: Mapping[str, str], statements: Sequence[str]) -> None:
-        """Update the tables that the statements may read."""
-        self._connection.execute("PRAGMA foreign_keys = OFF")
-        if self._made != tables:
-            self._reshape(tables)
-        mentioned = {word.lower() for statement in statements for word in _WORD.findall(statement)}
-        everything = any(map(_REACHES.search, tables.values()))
-        for name, copy in self._copies.items():
-            if everything or mentioned.intersection(_WORD.findall(name.lower())):
-                try:
-                    copy.update(view)
-                except BaseException:
-                    self._made = {}  # Half of the rows may be there: the next call creates the tables again.
-                    raise
 
     def _reshape(self, tables: Mapping[str, str]) -> None:
         """Drop and create what changed. Unchanged tables stay filled."""
@@ -251,12 +248,6 @@ def _plain_message(error: Exception) -> str:
     if isinstance(error, UnicodeError):
         return "invalid byte sequence for encoding UTF-8"
     return next((words for start, words in _WORDINGS.items() if message.startswith(start)), message)
-
-
-def _bound(parameters: Json) -> Any:
-    """Return the parameters of a statement, by name or by position."""
-    named = {name: to_sql(value) for name, value in as_object(parameters).items()}
-    return named or [to_sql(value) for value in as_list(parameters)]
 
 
 def _limited(items: Iterable[_Item], values: Callable[[_Item], Any], does: str, advice: str) -> Iterator[_Item]:

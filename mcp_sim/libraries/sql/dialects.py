@@ -57,18 +57,13 @@ def translate(statement: str, dialect: str, tables: Mapping[str, str]) -> list[s
         written = _DuckDb if dialect == "duckdb" else _Translated
         return [*drops, parsed[0].sql(written, unsupported_level=ErrorLevel.IGNORE)]
     except SqlglotError as error:
-        raise _syntax_error(error) from None
+        message = "unterminated quoted text or comment"
+        if isinstance(error, ParseError) and error.errors:
+            near, line, column = (error.errors[0][name] for name in ("highlight", "line", "col"))
+            message = f'syntax error at or near "{near}" (line {line}, column {column})'
+        raise SqlError(message, "syntax") from None
     except RecursionError:
         raise SqlError("The statement is nested too deeply") from None
-
-
-def _syntax_error(error: SqlglotError) -> SqlError:
-    """Return the failure for a syntax error, with its position."""
-    message = "unterminated quoted text or comment"
-    if isinstance(error, ParseError) and error.errors:
-        near, line, column = (error.errors[0][name] for name in ("highlight", "line", "col"))
-        message = f'syntax error at or near "{near}" (line {line}, column {column})'
-    return SqlError(message, "syntax")
 
 
 def _name_columns(statement: Any, dialect: str) -> None:
@@ -131,7 +126,14 @@ def _extract_replace(statement: Any) -> list[str]:
 def _table(sql: Any, node: Any) -> str:
     """Write a table without its database, a catalog as the view that emulates it, and a series as a query."""
     if isinstance(node.this, exp.GenerateSeries | exp.ExplodingGenerateSeries):
-        return _series(sql, node.this, node.args.get("alias"))
+        # `range(3)` or `generate_series(1, 3)`, used as a table.
+        alias = node.args.get("alias")
+        is_range = bool(node.this.args.get("is_end_exclusive"))
+        name = alias.name if alias is not None else "range" if is_range else "generate_series"
+        column = alias.columns[0].name if alias is not None and alias.columns else name
+        start, end, step = (sql.sql(node.this, bound) for bound in ("start", "end", "step"))
+        below = "<" if is_range else "<="
+        return _SERIES.format(start=start, end=end, step=step or 1, below=below, column=column, name=quoted(name))
     view = f"information_schema.{node.name.lower()}"
     if node.text("db").lower() in {"information_schema", "pg_catalog"} and view in VIEWS:
         node.set("alias", node.args.get("alias") or exp.TableAlias(this=node.this))
@@ -139,16 +141,6 @@ def _table(sql: Any, node: Any) -> str:
     node.set("db", None)
     node.set("catalog", None)
     return sql.table_sql(node)
-
-
-def _series(sql: Any, series: Any, alias: Any) -> str:
-    """Write `range(3)` or `generate_series(1, 3)`, used as a table."""
-    is_range = bool(series.args.get("is_end_exclusive"))
-    name = alias.name if alias is not None else "range" if is_range else "generate_series"
-    column = alias.columns[0].name if alias is not None and alias.columns else name
-    start, end, step = (sql.sql(series, bound) for bound in ("start", "end", "step"))
-    below = "<" if is_range else "<="
-    return _SERIES.format(start=start, end=end, step=step or 1, below=below, column=column, name=quoted(name))
 
 
 def _date_part(sql: Any, node: Any) -> str:

@@ -29,7 +29,20 @@ def register_functions(connection: sqlite3.Connection, charge: Charge, refuse: C
     for name, call in {**_SCALARS, **_JOINING}.items():
         counted = _charged(call, charge, skips_null=name in _JOINING)
         connection.create_function(name, -1, counted, deterministic=True)
-    connection.create_function("regexp", 2, _matching(charge, refuse), deterministic=True)
+    compiled = lru_cache(maxsize=128)(search_test)
+
+    def matched(pattern: Any, text: Any) -> bool | None:
+        if pattern is None or text is None:
+            return None
+        try:
+            known = compiled(str(pattern))
+        except PatternError as error:
+            refuse(str(error))  # SQLite only reports that there was an error
+            raise
+        charge(_CALL + len(str(text)) * known.size)
+        return known(str(text))
+
+    connection.create_function("regexp", 2, matched, deterministic=True)
     for name, (size, finish) in _AGGREGATES.items():
         connection.create_aggregate(name, size, _aggregate(finish, charge))  # pyright: ignore[reportArgumentType] (no stub knows the class)
 
@@ -45,23 +58,6 @@ def _charged(call: Callable[..., Any], charge: Charge, *, skips_null: bool) -> C
         return result
 
     return counted
-
-
-def _matching(charge: Charge, refuse: Callable[[str], None]) -> Callable[..., Any]:
-    compiled = lru_cache(maxsize=128)(search_test)
-
-    def matched(pattern: Any, text: Any) -> bool | None:
-        if pattern is None or text is None:
-            return None
-        try:
-            known = compiled(str(pattern))
-        except PatternError as error:
-            refuse(str(error))  # SQLite only reports that there was an error
-            raise
-        charge(_CALL + len(str(text)) * known.size)
-        return known(str(text))
-
-    return matched
 
 
 def _aggregate(finish: Callable[[Rows], Any], charge: Charge) -> Callable[[], Any]:

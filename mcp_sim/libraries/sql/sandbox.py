@@ -62,7 +62,17 @@ class Sandbox:
         self._plain.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         self._now = ""
         self._unit: Callable[[], float] = lambda: 0.0
-        self._register_time_and_chance(connection)
+        # SQLite's time and randomness are replaced by those of the world.
+        add = connection.create_function
+        for name in ("date", "time", "datetime", "julianday", "unixepoch", "strftime"):
+            add(name, -1, partial(self._timed, name))
+        for name, value in _CLOCK.items():
+            add(name, 0, partial(self._clock, value))
+        add("random", 0, lambda: int((self._unit() - 0.5) * 2**53))
+        add("rand", 0, lambda: self._unit())  # noqa: PLW0108 (each call replaces the function)
+        add("randomblob", 1, self._bytes)
+        for name in ("printf", "format"):
+            add(name, -1, partial(self._formatted, name))
         register_functions(connection, self._charge, self._refuse)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
@@ -100,7 +110,10 @@ class Sandbox:
     def _authorize(self, action: int, subject: str | None, two: str | None, _base: str | None, _by: str | None) -> int:
         """Allow an action of a statement, or deny it. Tighten the limits of those that repeat or fill values."""
         name = ((subject if action == sqlite3.SQLITE_PRAGMA else two) or "").lower()
-        self._tighten(action, name)
+        if action == sqlite3.SQLITE_RECURSIVE:
+            self._most = RECURSIVE_STEPS
+        if action == sqlite3.SQLITE_RECURSIVE or (action == sqlite3.SQLITE_FUNCTION and name in _FILLING_FUNCTIONS):
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SMALL_VALUE)
         if action in _DENIED:
             self.reason = f"{_DENIED[action]} is not allowed here"
         elif action == sqlite3.SQLITE_PRAGMA and (name not in _PRAGMAS or (two is not None and name in _SETTINGS)):
@@ -110,25 +123,6 @@ class Sandbox:
         else:
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
-
-    def _tighten(self, action: int, function: str) -> None:
-        if action == sqlite3.SQLITE_RECURSIVE:
-            self._most = RECURSIVE_STEPS
-        if action == sqlite3.SQLITE_RECURSIVE or (action == sqlite3.SQLITE_FUNCTION and function in _FILLING_FUNCTIONS):
-            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SMALL_VALUE)
-
-    def _register_time_and_chance(self, connection: sqlite3.Connection) -> None:
-        """Replace SQLite's time and randomness by the world's."""
-        add = connection.create_function
-        for name in ("date", "time", "datetime", "julianday", "unixepoch", "strftime"):
-            add(name, -1, partial(self._timed, name))
-        for name, value in _CLOCK.items():
-            add(name, 0, partial(self._clock, value))
-        add("random", 0, lambda: int((self._unit() - 0.5) * 2**53))
-        add("rand", 0, lambda: self._unit())  # noqa: PLW0108 (each call replaces the function)
-        add("randomblob", 1, self._bytes)
-        for name in ("printf", "format"):
-            add(name, -1, partial(self._formatted, name))
 
     def _formatted(self, name: str, *given: Any) -> Any:
         """Return what SQLite's function of this name returns. Raises `ValueError` for a large width or precision."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Literal, cast
@@ -41,12 +41,6 @@ def quoted(name: str) -> str:
     """Return a name as a quoted SQL identifier."""
     escaped = name.replace('"', '""')
     return f'"{escaped}"'
-
-
-def _column_type(kinds: Collection[str]) -> str:
-    """Return the type of a column for values of these JSON types."""
-    kind = "number" if {*kinds} == {"integer", "number"} else "".join(kinds) if len(kinds) == 1 else ""
-    return {"integer": "INTEGER", "number": "REAL", "boolean": "BOOLEAN"}.get(kind, "TEXT")
 
 
 def column_definitions(columns: Json) -> list[str]:
@@ -225,7 +219,9 @@ def _rows_statement(name: str, rows: Sequence[Record], columns: Json = None) -> 
     key = None if has_key else _key_of(name, rows)
     described: list[Json] = []
     for column in dict.fromkeys(chain(declared, *rows)):
-        kind = _column_type({type_name(row[column]) for row in rows if row.get(column) is not None})
+        kinds = {type_name(row[column]) for row in rows if row.get(column) is not None}
+        kind = "number" if kinds == {"integer", "number"} else "".join(kinds) if len(kinds) == 1 else ""
+        kind = {"integer": "INTEGER", "number": "REAL", "boolean": "BOOLEAN"}.get(kind, "TEXT")
         described.append({"name": column, "type": kind, "primary_key": column == key, **declared.get(column, {})})
     return f"CREATE TABLE {quoted(name)} ({', '.join(column_definitions(described))})"
 

@@ -134,16 +134,13 @@ class Conversation:
             request.overlaps += 1
         self._open.setdefault(canonical(message["id"]), []).append(request)
         if sum(map(len, self._open.values())) > MOST_OPEN:
-            self._drop_oldest()
+            key, several = min(self._open.items(), key=lambda item: item[1][0].number)
+            self._unanswered(several.pop(0))
+            if not several:
+                del self._open[key]
 
     def _running(self, method: str) -> list[Open]:
         return [request for several in self._open.values() for request in several if request.method == method]
-
-    def _drop_oldest(self) -> None:
-        key, several = min(self._open.items(), key=lambda item: item[1][0].number)
-        self._unanswered(several.pop(0))
-        if not several:
-            del self._open[key]
 
     def _notified(self, method: str, params: Record) -> None:
         self._notifications[method] += 1
@@ -168,7 +165,16 @@ class Conversation:
         result = as_object(answer.get("result"))
         match asked.method:
             case "initialize" | "server/discover" if "result" in answer:
-                self._describe(asked, result)
+                described = {
+                    "protocol": result.get("protocolVersion") or self._described.get("protocol"),
+                    "server_info": result.get("serverInfo") or as_object(result.get("_meta")).get(f"{META}serverInfo"),
+                    "capabilities": result.get("capabilities"),
+                    "instructions": result.get("instructions"),
+                    "client_info": asked.params.get("clientInfo") or self._described.get("client_info"),
+                }
+                self._described |= {name: value for name, value in described.items() if value is not None}
+                self.folder.refuse_another_server(self._described.get("server_info"))
+                self._opened()
             case "tools/list" if parsed.is_whole:
                 self._list_tools(asked, result)
             case "initialize" | "server/discover" | "tools/list":
@@ -189,19 +195,6 @@ class Conversation:
         if not self._open[key]:
             del self._open[key]
         return pending
-
-    def _describe(self, asked: Open, result: Record) -> None:
-        """Keep what a handshake or a discovery says of both sides, and begin the file."""
-        described = {
-            "protocol": result.get("protocolVersion") or self._described.get("protocol"),
-            "server_info": result.get("serverInfo") or as_object(result.get("_meta")).get(f"{META}serverInfo"),
-            "capabilities": result.get("capabilities"),
-            "instructions": result.get("instructions"),
-            "client_info": asked.params.get("clientInfo") or self._described.get("client_info"),
-        }
-        self._described |= {name: value for name, value in described.items() if value is not None}
-        self.folder.refuse_another_server(self._described.get("server_info"))
-        self._opened()
 
     def _describe_from(self, result: Record) -> None:
         info = as_object(result.get("_meta")).get(f"{META}serverInfo")

@@ -173,19 +173,17 @@ class HttpRecorder:
             return
         for message in exchange.parser.feed(plain):
             if message.endpoint is not None and exchange.method == "GET":
-                self._begin_stream(exchange, message.endpoint, at)
+                # The session of a stream of HTTP+SSE, which is answered there.
+                endpoint = message.endpoint
+                if _origin(endpoint) is not None:
+                    self._warn(f"the server sends its clients to {_origin(endpoint)}, where nothing is recorded")
+                exchange.endpoint = exchange.path
+                with suppress(ValueError):  # an endpoint that is not a URL: what its clients send there is never seen
+                    exchange.endpoint = urljoin(exchange.path, endpoint.removeprefix(_origin(endpoint) or ""))
+                exchange.conversation = self._new_conversation(at, "sse")
+                self._by_endpoint[exchange.endpoint] = exchange.conversation
             elif exchange.conversation is not None:
                 exchange.conversation.note("server", message, at, str(channel))
-
-    def _begin_stream(self, exchange: _Exchange, endpoint: str, at: float) -> None:
-        """Begin the session of a stream of HTTP+SSE, which is answered there."""
-        if _origin(endpoint) is not None:
-            self._warn(f"the server sends its clients to {_origin(endpoint)}, where nothing is recorded")
-        exchange.endpoint = exchange.path
-        with suppress(ValueError):  # an endpoint that is not a URL: what its clients send there is never seen
-            exchange.endpoint = urljoin(exchange.path, endpoint.removeprefix(_origin(endpoint) or ""))
-        exchange.conversation = self._new_conversation(at, "sse")
-        self._by_endpoint[exchange.endpoint] = exchange.conversation
 
     def _warn(self, text: str) -> None:
         """Show a warning once, without secrets."""

@@ -140,7 +140,15 @@ class Events:
         *ends, last = data.split(b"\n")
         for chunk in ends:
             self._take(chunk)
-            yield from self._end_line()
+            is_blank = self._field is None and not self._start.strip()
+            if self._field is None:
+                self._field, line = _split(self._start)
+                self._add(line)
+            if self._field == "data":
+                self._data.add(b"\n")
+            self._start, self._field = b"", None
+            if is_blank:
+                yield from self.rest()
         self._take(last)
 
     def rest(self) -> Iterator[Parsed]:
@@ -163,17 +171,6 @@ class Events:
             self._data.add(chunk)
         elif self._field == "event":
             self._event = (self._event + chunk)[:_LONGEST_EVENT]
-
-    def _end_line(self) -> Iterator[Parsed]:
-        is_blank = self._field is None and not self._start.strip()
-        if self._field is None:
-            self._field, line = _split(self._start)
-            self._add(line)
-        if self._field == "data":
-            self._data.add(b"\n")
-        self._start, self._field = b"", None
-        if is_blank:
-            yield from self.rest()
 
 
 def _split(line: bytes) -> tuple[str, bytes]:

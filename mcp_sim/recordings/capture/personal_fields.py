@@ -198,12 +198,7 @@ def _records_in(text: str) -> Iterator[Json]:
             pass
         else:
             return
-    yield from _labelled(text)
-    yield from _rows(text)
-    yield from rows_of(text)
-
-
-def _labelled(text: str) -> Iterator[Record]:
+    # Lines with labels.
     record: Record = {}
     for line in _LABELLED.finditer(text):
         if line[1] in record:
@@ -212,12 +207,10 @@ def _labelled(text: str) -> Iterator[Record]:
         record[line[1]] = line[2]
     if record:
         yield record
-
-
-def _rows(text: str) -> Iterator[Record]:
     lines = [[cell.strip() for cell in row[1].split("|")] for row in _TABLE_ROW.finditer(text)]
     for cells in lines[1:]:
         yield dict(zip(lines[0], cells, strict=False))
+    yield from rows_of(text)
 
 
 # texts within texts ---------------------------------------------------------------------------------------------------

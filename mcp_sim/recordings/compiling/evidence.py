@@ -50,7 +50,10 @@ def answer_text(answer: Answer, most: int = LONGEST_RESULT) -> str:
     sign = "=> isError" if result.get("isError") else "=>"
     structured: Json = result.get("structuredContent")
     blocks: Sequence[Record] = result.get("content") or []
-    field = _field_of_text(blocks, structured)
+    # The only field, if it is what the only block shows.
+    fields = [*cast("Record", structured).items()] if isinstance(structured, dict) else []
+    shown = [str(block.get("text", "")) for block in blocks]
+    field = fields[0][0] if len(fields) == 1 and shown == [fields[0][1]] else None
     if field is not None:
         return f"{sign} text, also structured under `{field}`:\n{shortened(str(blocks[0]['text']), most)}"
     parts = [f"structured {shortened(canonical_in_order(structured), most)}"] if structured is not None else []
@@ -70,13 +73,6 @@ def canonical_in_order(value: Json) -> str:
 def shortened(text: str, most: int) -> str:
     """Return a text, or its beginning and how much is left out."""
     return text if len(text) <= most else f"{text[:most]} [... {len(text) - most} more characters]"
-
-
-def _field_of_text(blocks: Sequence[Record], structured: Json) -> str | None:
-    """Return the only field of structured content if it is what the only block shows; None for other answers."""
-    fields = [*cast("Record", structured).items()] if isinstance(structured, dict) else []
-    shown = [str(block.get("text", "")) for block in blocks]
-    return fields[0][0] if len(fields) == 1 and shown == [fields[0][1]] else None
 
 
 def _are_items(blocks: Sequence[Record], structured: Json) -> bool:

@@ -101,7 +101,18 @@ class _Life:
 
     async def _check_with(self, subject: _Made) -> None:
         for plan in self._getters:
-            await self._check_read(plan, subject)
+            seen, made_call = await self._accepted(plan, subject, subject.world)
+            if seen is None:
+                continue
+            self._probe.checked(plan.tool, "reads what exists")
+            if plan.tool in self._probe.writers or not single_calls.is_about(self._probe, plan, self._entity):
+                continue
+            wrong = self._wrong_id(subject, seen)
+            if wrong is not None or not (_is_field(seen.value, subject) or _shows(seen, subject.texts())):
+                expected = (
+                    f"expected the {self._entity.name} {subject.key!r}, {subject.source}: {short(subject.record)}"
+                )
+                self._probe.note(plan.tool, "lifecycle", f"{made_call}; {expected}")
         for plan in self._listers:
             await self._check_listed(plan, subject)
         for plan in self._updaters:
@@ -129,7 +140,11 @@ class _Life:
             probe.checked(plan.tool, "creates")
             probe.makers.setdefault(name, []).append(plan.tool)
             if len(new) == 1:
-                self._check_echo(plan, created, seen)
+                wrong = self._wrong_id(created, seen)
+                if wrong is not None:
+                    expected = f"expected that of the new {self._entity.name}, {created.key!r}"
+                    answered = f"{plan.tool}({short(created.arguments)}) answered {short(seen.value)}"
+                    self._probe.note(plan.tool, "lifecycle", f"{answered}, with the id {wrong!r}; {expected}")
             await self._check_ids(plan, created)
             return created
         return None
@@ -171,14 +186,6 @@ class _Life:
 
     # checks
 
-    def _check_echo(self, plan: Plan, subject: _Made, seen: Observed) -> None:
-        """Check that the answer of a tool that creates does not show another id than that of the record."""
-        wrong = self._wrong_id(subject, seen)
-        if wrong is not None:
-            expected = f"expected that of the new {self._entity.name}, {subject.key!r}"
-            answered = f"{plan.tool}({short(subject.arguments)}) answered {short(seen.value)}"
-            self._probe.note(plan.tool, "lifecycle", f"{answered}, with the id {wrong!r}; {expected}")
-
     async def _check_ids(self, plan: Plan, subject: _Made) -> None:
         """Check that a tool also creates a record where others have the next ids, and where some of them are gone."""
         entity, given = self._entity, {str(leaf) for _, leaf in leaves(subject.arguments)}
@@ -211,19 +218,6 @@ class _Life:
             form = _form(str(subject.key)) if is_id("", str(subject.key)) else ""
             shown = [name for name in ID.findall(str(seen.value)) if _form(name) == form]
         return next((value for value in shown if value is not None and str(value) not in known), None)
-
-    async def _check_read(self, plan: Plan, subject: _Made) -> None:
-        """Check that a read shows a record."""
-        seen, made_call = await self._accepted(plan, subject, subject.world)
-        if seen is None:
-            return
-        self._probe.checked(plan.tool, "reads what exists")
-        if plan.tool in self._probe.writers or not single_calls.is_about(self._probe, plan, self._entity):
-            return
-        wrong = self._wrong_id(subject, seen)
-        if wrong is not None or not (_is_field(seen.value, subject) or _shows(seen, subject.texts())):
-            expected = f"expected the {self._entity.name} {subject.key!r}, {subject.source}: {short(subject.record)}"
-            self._probe.note(plan.tool, "lifecycle", f"{made_call}; {expected}")
 
     async def _check_listed(self, plan: Plan, subject: _Made) -> None:
         """Check that a list shows a record that was created, or differs from the list before."""

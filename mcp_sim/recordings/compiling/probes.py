@@ -161,7 +161,10 @@ class Probe:
         shown = f"{'isError ' if seen.is_error else ''}{short(seen.value)}"
         self.answers.append((tool, short(arguments), _digest(answer), shown))
         self._check_schema(self.domain.tools[tool], call, answer)
-        self._advise(tool, call, world)
+        # Advice only: an agent sees answers, and real servers differ.
+        measured: Record = world.ledger.newest.get("measured") or {}
+        for finding in measured.get("findings") or ():
+            self.note(tool, "advice", f"{call}: {finding}")
         step: Record = world.ledger.newest.get("step") or {}
         if step.get("committed"):
             self.writers.add(tool)
@@ -210,12 +213,6 @@ class Probe:
             shown = short(result["structuredContent"])
             wrong = "; ".join(problems[:3])
             self.note(tool.id, "schema", f"{call} answered {shown}, not valid under the outputSchema: {wrong}")
-
-    def _advise(self, tool: str, call: str, world: World) -> None:
-        """Note what the changes of a call contradict. It is advice: an agent sees answers, and real servers differ."""
-        measured: Record = world.ledger.newest.get("measured") or {}
-        for finding in measured.get("findings") or ():
-            self.note(tool, "advice", f"{call}: {finding}")
 
     def note(self, tool: str, kind: Kind, message: str) -> None:
         """Note what is wrong with a tool, once."""

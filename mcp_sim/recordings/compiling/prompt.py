@@ -24,7 +24,6 @@ from mcp_sim.recordings.compiling.subject import Subject, write_server
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sessions import RecordedCall
 from mcp_sim.types import Json, Record, as_object
-from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import DocumentError
 from mcp_sim.types.json_values import objects_in
 from mcp_sim.types.lexicon.english import plural, snake
@@ -254,21 +253,18 @@ def suggested_state(subject: Subject) -> Record:
         folder = Path(name)
         write_server(replace(subject, world={}), folder)
         try:
-            names = _main_entities(load(folder / "scenario.json").domain)
+            # Entities that tools create, those with the most tools first, else those they work on.
+            domain = load(folder / "scenario.json").domain
+            counts = Counter(plan.entity for plan in domain.plans.values() if plan.entity)
+            created = {plan.entity for plan in domain.plans.values() if plan.verb == "create"}
+            entities = (domain.entities[name] for name, _ in counts.most_common() if name in domain.entities)
+            tables = [entity.name for entity in entities if not (entity.singleton or entity.inside)]
+            names = ([name for name in tables if name in created] or tables)[:_ENTITIES]
             counts = {entity: {"count": _ROWS} for entity in names}
             write_server(replace(subject, world={"records": counts}), folder)
             return _records(folder / "scenario.json", names) if names else {}
         except DocumentError:
             return {}
-
-
-def _main_entities(domain: Domain) -> list[str]:
-    """Return the entities that tools create, those with the most tools first, else those they work on."""
-    counts = Counter(plan.entity for plan in domain.plans.values() if plan.entity)
-    created = {plan.entity for plan in domain.plans.values() if plan.verb == "create"}
-    entities = (domain.entities[name] for name, _ in counts.most_common() if name in domain.entities)
-    tables = [entity.name for entity in entities if not (entity.singleton or entity.inside)]
-    return ([name for name in tables if name in created] or tables)[:_ENTITIES]
 
 
 def _records(file: Path, names: list[str]) -> Record:

@@ -111,18 +111,13 @@ def without_imports(text: str, lines: Collection[int]) -> tuple[str, list[tuple[
     imports = import_lines(text)
     kept, gone = [line.encode() for line in text.split("\n")], list[ast.alias]()
     for node in dict.fromkeys(imports[line] for line in lines if line in imports):
-        left = _allowed(node)
+        left = [alias for alias in node.names if is_importable(alias.name)] if isinstance(node, ast.Import) else []
+        left = left if len(left) < len(node.names) else []
         gone += (alias for alias in node.names if alias not in left)
         _replace(kept, node, f"import {', '.join(map(ast.unparse, left))}" if left else "")
     names = {alias.asname or alias.name.partition(".")[0] for alias in gone}
     used = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name) and node.id in names)
     return b"\n".join(kept).decode(), [(node.lineno, node.id) for node in used]
-
-
-def _allowed(node: ast.Import | ast.ImportFrom) -> list[ast.alias]:
-    """Return the allowed modules of a statement that imports others too."""
-    left = [alias for alias in node.names if is_importable(alias.name)] if isinstance(node, ast.Import) else []
-    return left if len(left) < len(node.names) else []
 
 
 def _replace(lines: list[bytes], node: ast.stmt | ast.expr, text: str) -> None:

@@ -41,7 +41,16 @@ async def settle(gate: Gate, best: Judged, notify: Notify) -> Settled:
     while failing := _without_keys({**current.failing(), **_left_alone(current, best)}, excused):
         notify(f"trying without {', '.join(failing)}")
         without = await _without(gate, current, [*failing])
-        needed = _needed(current, without, best, failing)
+        # Some that fail are kept, since others that work would go with them: those that create the records that others
+        # work on, if sessions are answered no better without them.
+        if without is None or _is_less(current, without):
+            needed = []
+        else:
+            needed = [
+                tool
+                for tool, tables in _orphaned(without, best)
+                if tool in failing and "creates" in current.checks.get(tool, ()) and without.writing(tables)
+            ]
         if needed:
             excused |= {tool: failing[tool] for tool in needed}
             continue
@@ -59,20 +68,6 @@ async def settle(gate: Gate, best: Judged, notify: Notify) -> Settled:
 
 def _without_keys(failing: Mapping[str, list[str]], excused: Collection[str]) -> dict[str, list[str]]:
     return {tool: why for tool, why in failing.items() if tool not in excused}
-
-
-def _needed(current: Judged, without: Judged | None, best: Judged, failing: Mapping[str, list[str]]) -> list[str]:
-    """Return the failing tools that are kept, since others that work would go with them.
-
-    They are those that do create the records that others work on, if sessions are answered no better without them.
-    """
-    if without is None or _is_less(current, without):
-        return []
-    return [
-        tool
-        for tool, tables in _orphaned(without, best)
-        if tool in failing and "creates" in current.checks.get(tool, ()) and without.writing(tables)
-    ]
 
 
 def _left_alone(current: Judged, best: Judged) -> dict[str, list[str]]:

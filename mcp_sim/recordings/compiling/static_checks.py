@@ -55,7 +55,9 @@ def static_problems(text: str, beside: Collection[str] = ()) -> Iterator[tuple[i
     Raises `SyntaxError` or `ValueError` if it is not Python.
     """
     module = ast.parse(text)
-    imported = _imported_modules(module)
+    aliases = [alias for node in ast.walk(module) if isinstance(node, ast.Import) for alias in node.names]
+    roots = {name: name for alias in aliases if not alias.asname for name in [alias.name.partition(".")[0]]}
+    imported = roots | {alias.asname: alias.name for alias in aliases if alias.asname}
     used = {id(child) for node in ast.walk(module) for child in _used_in_place(node)}
     yield from module_state(module)
     yield from _names(module)
@@ -172,13 +174,6 @@ def _imports(node: ast.AST, beside: Collection[str]) -> Iterator[tuple[int, str]
                 yield node.lineno, _not_importable(name)
         case _:
             pass
-
-
-def _imported_modules(module: ast.Module) -> dict[str, str]:
-    """Return the modules that a program imports, by the names that it has for them."""
-    aliases = [alias for node in ast.walk(module) if isinstance(node, ast.Import) for alias in node.names]
-    roots = {name: name for alias in aliases if not alias.asname for name in [alias.name.partition(".")[0]]}
-    return roots | {alias.asname: alias.name for alias in aliases if alias.asname}
 
 
 def _is_kept(module: str, name: str) -> bool:

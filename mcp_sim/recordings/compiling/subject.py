@@ -91,15 +91,10 @@ def recorded_subject(sessions: Sequence[Session]) -> Subject:
     """Return the server of recorded sessions, with the tools that they list. Raises `UsageError` for several."""
     server = single_server(sessions)
     tools = {tool["name"]: tool for session in sessions for tool in session.tools}
-    name = _reported_name(sessions) or server
-    return Subject(server, name, {"mcp_sim": 1, "name": name, "tools": [*tools.values()]}, {})
-
-
-def _reported_name(sessions: Iterable[Session]) -> str:
-    """Return the name that a server reported in all sessions, or ''."""
     names: set[Json] = {as_object(session.header.get("server_info")).get("name") for session in sessions}
     name: Json = names.pop() if len(names) == 1 else None
-    return name if isinstance(name, str) else ""
+    name = (name if isinstance(name, str) else "") or server
+    return Subject(server, name, {"mcp_sim": 1, "name": name, "tools": [*tools.values()]}, {})
 
 
 def with_recordings(subject: Subject, sessions: Sequence[Session], visible: int | None, seed: int = 0) -> Subject:

@@ -109,7 +109,11 @@ async def _tried(job: Record, folder: Path) -> Record:
     probe = await _probed(folder, job)
     hung = any("did not end within" in finding.message for finding in probe.findings)
     if not hung:
-        probe.findings += await _begun_otherwise(folder, job, is_taken=_is_taken(probe))
+        functions = [function for program in probe.domain.programs for function in program.functions.values()]
+        uses_libraries = any(function.effects.uses_libraries for function in functions)
+        probe.findings += await _begun_otherwise(
+            folder, job, is_taken=uses_libraries and not probe.domain.given.isdisjoint(probe.filled)
+        )
     held = Report([] if hung else await _scored(folder, job, "held"))
     shown = Report([] if hung else await _scored(folder, job, "shown"))
     findings = [*probe.findings, *_crashed(shown.calls), *_crashed(held.calls, is_held=True)]
@@ -173,13 +177,6 @@ def check_samples(probe: Probe, samples: Mapping[str, Answer]) -> None:
             wanted, served = differing
             call = f"{tool}({short(example.arguments)})"
             probe.note(tool, "defect", f"{call} answered with {served}; the sample of the real server is {wanted}")
-
-
-def _is_taken(probe: Probe) -> bool:
-    """Whether the program uses what is built in, and that may have the records of the given state."""
-    functions = [function for program in probe.domain.programs for function in program.functions.values()]
-    uses_libraries = any(function.effects.uses_libraries for function in functions)
-    return uses_libraries and not probe.domain.given.isdisjoint(probe.filled)
 
 
 async def _begun_otherwise(folder: Path, job: Record, *, is_taken: bool) -> list[Finding]:

@@ -128,7 +128,9 @@ def _signature(sample: Sample) -> Hashable:
         return "object", frozenset(cast("Record", value))
     if isinstance(value, list):
         return "list", sample.is_blocks
-    tokens = skeleton(head_of(str(value), sample.scope), sample.scope)
+    text = str(value)
+    listed = _split(text, sample.scope)
+    tokens = skeleton(text if listed is None else listed.head, sample.scope)
     fixed = [token for token in tokens if token.isalpha()]
     return "text", bool(sample.rows), *fixed[:_WORDS]
 
@@ -229,24 +231,14 @@ def induce_text(shown: Sequence[ShownText]) -> Json:
     listed = [(listing, scope) for listing, scope in split if listing is not None]
     several = [listing is not None for listing, scope in split if len(scope.rows) > 1]
     if listed and (sum(several) * 2 > len(several) or not several):
-        return _with_rows(listed)
+        row = _merged_rows([row for listing, _ in listed for row in listing.rows])
+        head = _around([(listing.head, scope) for listing, scope in listed])
+        tail = _around([(listing.tail, scope) for listing, scope in listed])
+        joints = [listing.between for listing, _ in listed if len(listing.rows) > 1]
+        between = max(set(joints), key=joints.count) if joints else "\n"
+        line: Record = {"rows": row, **({} if between == "\n" else {"between": between})}
+        return [*head, line, *tail]
     return merged(skeletons(shown))
-
-
-def head_of(text: str, scope: Scope) -> str:
-    """Return what is before the rows in a text that lists them, else the text."""
-    listed = _split(text, scope)
-    return text if listed is None else listed.head
-
-
-def _with_rows(listed: Sequence[tuple[_Listed, Scope]]) -> Json:
-    row = _merged_rows([row for listing, _ in listed for row in listing.rows])
-    head = _around([(listing.head, scope) for listing, scope in listed])
-    tail = _around([(listing.tail, scope) for listing, scope in listed])
-    joints = [listing.between for listing, _ in listed if len(listing.rows) > 1]
-    between = max(set(joints), key=joints.count) if joints else "\n"
-    line: Record = {"rows": row, **({} if between == "\n" else {"between": between})}
-    return [*head, line, *tail]
 
 
 def _merged_rows(shown: Sequence[ShownText]) -> str:
@@ -280,7 +272,16 @@ def _split(text: str, scope: Scope) -> _Listed | None:
         return None
     places = dict[int, Record]()
     for row in scope.rows:
-        at = _line_of(lines, row, places)
+        # The line that shows most values of the row.
+        values = [str(value) for value in row.values() if is_key(value)]
+        distinctive = [value for value in values if len(value) > 1]
+        scores = {
+            at: sum(len(value) for value in distinctive if value in line)
+            for at, line in enumerate(lines)
+            if at not in places
+        }
+        best = max(scores, key=lambda at: (scores[at], -at), default=None)
+        at = best if best is not None and scores[best] >= 2 else None
         if at is not None:
             places[at] = row
     if len(places) * 2 < len(scope.rows) or (len(places) == 1 and len(lines) == 1 and len(scope.rows) > 1):
@@ -296,19 +297,6 @@ def _split(text: str, scope: Scope) -> _Listed | None:
     numbered = enumerate(zip(blocks, starts, strict=True), 1)
     rows = [(block.rstrip("\n"), scope.of_row(at, places[line])) for at, (block, (_, line)) in numbered]
     return _Listed("\n".join(lines[:first]), rows, "\n".join(lines[end:]), between)
-
-
-def _line_of(lines: Sequence[str], row: Record, taken: Record | dict[int, Record]) -> int | None:
-    """Return the line that shows most values of a row."""
-    values = [str(value) for value in row.values() if is_key(value)]
-    distinctive = [value for value in values if len(value) > 1]
-    scores = {
-        at: sum(len(value) for value in distinctive if value in line)
-        for at, line in enumerate(lines)
-        if at not in taken
-    }
-    best = max(scores, key=lambda at: (scores[at], -at), default=None)
-    return best if best is not None and scores[best] >= 2 else None
 
 
 def _aligned(lines: Sequence[str], places: Sequence[int]) -> list[tuple[int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from mcp_sim.plans.refusal import label, noun
@@ -46,7 +46,10 @@ def _failed(samples: Sequence[Sample], tools: Mapping[str, Record]) -> Iterator[
     accepted = {(sample.session, canonical(value)) for sample in succeeded for value in sample.arguments.values()}
     for sample in samples:
         if sample.recorded.failed and sample.tool in tools:
-            yield sample, _cause(sample, tools, accepted)
+            # The simulation's cause is wrong if it misses a record that other calls of the session have found.
+            key = canonical(sample.arguments.get(sample.plan.key or ""))
+            is_wrong = sample.refusal == "not_found" and (sample.session, key) in accepted
+            yield sample, sample.refusal if sample.refusal and not is_wrong else cause_of(sample, tools[sample.tool])
 
 
 def shared_failures(samples: Sequence[Sample], tools: Mapping[str, Record]) -> Record:
@@ -70,17 +73,6 @@ def _is_shared(template: Json, named: Iterable[tuple[str, Json]]) -> bool:
     """Whether a template is that of several tools, or has slots for what they differ in."""
     tools = {tool for tool, other in named if canonical(other) == canonical(template)}
     return len(tools) > 1 or bool(slots_in(template) & _GENERIC)
-
-
-def _cause(sample: Sample, tools: Mapping[str, Record], accepted: Container[tuple[str, str]]) -> str:
-    """Return the cause of a recorded failure: that for which the simulation refuses the call, unless it is wrong.
-
-    It is if a record is said to be missing that other calls of the session have found. `accepted`: the values that
-    successful calls take, each with its session.
-    """
-    key = canonical(sample.arguments.get(sample.plan.key or ""))
-    is_wrong = sample.refusal == "not_found" and (sample.session, key) in accepted
-    return sample.refusal if sample.refusal and not is_wrong else cause_of(sample, tools[sample.tool])
 
 
 def _usual(templates: Iterable[Json]) -> Json:

@@ -21,7 +21,9 @@ def induce(shown: Sequence[Shown], name: str = "", *, of_record: bool = False) -
     """Return the template of the values at one place. `of_record`: it is a field of the record that is shown."""
     known = [(value, scope) for value, scope in shown if value is not None] or list(shown)
     if of_record and isinstance(known[0][0], dict | list):
-        return f"{{{name}}}" if _is_kept(name, known) else _or_usual(name, known)
+        # Records have such a value in the field, be it another one.
+        same = sum(isinstance(scope.get(name), type(value)) for value, scope in known)
+        return f"{{{name}}}" if same * 2 >= len(known) else _or_usual(name, known)
     if isinstance(known[0][0], dict | list) and (slot := whole_slot(name, known)) is not None:
         return slot
     if all(isinstance(value, dict) for value, _ in known):
@@ -29,12 +31,6 @@ def induce(shown: Sequence[Shown], name: str = "", *, of_record: bool = False) -
     if all(isinstance(value, list) for value, _ in known):
         return _list([(cast("list[Json]", value), scope) for value, scope in known], name)
     return _worded(shown) or choose(name, shown, of_record=of_record)
-
-
-def _is_kept(name: str, shown: Sequence[Shown]) -> bool:
-    """Whether records have such a value in a field, be it another one."""
-    same = sum(isinstance(scope.get(name), type(value)) for value, scope in shown)
-    return same * 2 >= len(shown)
 
 
 def _or_usual(name: str, shown: Sequence[Shown]) -> Json:

@@ -124,8 +124,10 @@ async def _learnt(plain: Draft, sessions: Sequence[Session], notify: Callable[[s
 
 def _with_latencies(draft: Draft, plain: Draft, sessions: Sequence[Session]) -> Draft:
     """Return the draft with the times that tools take. What is declared stays."""
-    for tool, latency in learnt_latencies(sessions).items():
-        draft = draft.with_tool(tool, {**draft.sim.get(tool, {}), "latency": latency, **plain.sim.get(tool, {})})
+    for tool, times in _times(sessions).items():
+        latency = _latency(times) if _agree(times) else {}  # sessions that disagree show nothing
+        if latency:
+            draft = draft.with_tool(tool, {**draft.sim.get(tool, {}), "latency": latency, **plain.sim.get(tool, {})})
     return draft
 
 
@@ -160,12 +162,6 @@ _SHORTEST = 1.0
 _SIGMAS = (0.05, 3.0)
 """Below, a spread is not worth a declaration; above, a few calls waited for something that is not the tool."""
 _UNLIKE = log(3)  # how far the logarithm of the median of a session may be from that of all others
-
-
-def learnt_latencies(sessions: Sequence[Session]) -> dict[str, Record]:
-    """Return how long each tool takes, as a spec declares it; nothing of tools whose sessions disagree."""
-    latencies = {tool: _latency(times) for tool, times in _times(sessions).items() if _agree(times)}
-    return {tool: latency for tool, latency in latencies.items() if latency}
 
 
 def _times(sessions: Sequence[Session]) -> Mapping[str, Sequence[Sequence[float]]]:

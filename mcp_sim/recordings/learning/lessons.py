@@ -101,13 +101,9 @@ class _Forms:
         failures = induce_failures(self._samples, tools)
         sim = {tool: {**self._declared(tool, failures), **draft.sim.get(tool, {})} for tool in tools}
         errors = {**shared_failures(self._samples, tools), **plain.errors}
-        rest = {**self._unknown_tool(tools), **plain.rest}
-        return replace(draft, sim={tool: learnt for tool, learnt in sim.items() if learnt}, errors=errors, rest=rest)
-
-    def _unknown_tool(self, tools: Container[str]) -> Record:
-        """Return how the real server answers a call of an unknown tool, if a recording shows it."""
         answers = [sample.answer for sample in self._samples if sample.tool not in tools]
-        return {"unknown_tool": "rpc" if "error" in answers[0] else "is_error"} if answers else {}
+        rest = {**({"unknown_tool": "rpc" if "error" in answers[0] else "is_error"} if answers else {}), **plain.rest}
+        return replace(draft, sim={tool: learnt for tool, learnt in sim.items() if learnt}, errors=errors, rest=rest)
 
     def _declared(self, tool: str, failures: dict[str, Record]) -> Record:
         """Return the result and error templates of a tool, as a spec declares them under `sim:`."""

@@ -49,7 +49,9 @@ def merged(skeletons: Sequence[Skeleton]) -> str:
     scopes = [skeleton.scope for skeleton in some]
     columns = list[_Column]()
     for number in sorted(range(len(some)), key=lambda at: -len(some[at].tokens)):
-        columns = _with_text(columns, number, _lines(some[number].tokens))
+        tokens = some[number].tokens
+        ends = [-1, *(at for at, sign in enumerate(tokens) if sign == "\n"), len(tokens)]
+        columns = _with_text(columns, number, [tokens[before + 1 : after] for before, after in pairwise(ends)])
     columns = [*_joined(columns, len(some))]
     text, joint = "", ""
     for column in columns:
@@ -62,11 +64,6 @@ def merged(skeletons: Sequence[Skeleton]) -> str:
         else:
             text += f"{{?{joint}{line}?}}" if joint else f"{{?{line}\n?}}"
     return text
-
-
-def _lines(tokens: Tokens) -> list[Tokens]:
-    ends = [-1, *(at for at, sign in enumerate(tokens) if sign == "\n"), len(tokens)]
-    return [tokens[before + 1 : after] for before, after in pairwise(ends)]
 
 
 def _likeness(first: Tokens, other: Tokens) -> float:
@@ -197,24 +194,12 @@ def _candidates(counts: Counter[str], wanted: Sequence[tuple[str, Scope]]) -> It
     for slotted in plain:
         for other in fixed:
             if _can_be_entry(other):
-                yield from _alternatives(slotted, other)
-    yield from _tables(wanted)
-
-
-def _alternatives(text: str, other: str) -> Iterator[str]:
-    """Yield what shows a part, or another text where its slot has no value."""
-    if SLOT.fullmatch(text) and not other.endswith("?"):
-        yield f"{text[:-1]}??{other}}}"
-    for slot in SLOT.finditer(text):
-        yield f"{{?{text}?}}{{{slot[1]}:={other}}}"
-
-
-def _can_be_entry(text: str) -> bool:
-    return 0 < len(text) <= _LONGEST_ENTRY * 3 and not set(text) & set("{}\n;") and "??" not in text
-
-
-def _tables(wanted: Sequence[tuple[str, Scope]]) -> Iterator[str]:
-    """Yield tables of texts by a flag that decides which one is shown."""
+                # What shows a part, or another text where its slot has no value.
+                if SLOT.fullmatch(slotted) and not other.endswith("?"):
+                    yield f"{slotted[:-1]}??{other}}}"
+                for slot in SLOT.finditer(slotted):
+                    yield f"{{?{slotted}?}}{{{slot[1]}:={other}}}"
+    # Tables of texts by a flag that decides which one is shown.
     if any(text and (not _can_be_entry(text) or len(text) > _LONGEST_ENTRY) for text, _ in wanted):
         return
     known = (path for _, scope in wanted for path, value in paths_of_scope(scope) if isinstance(value, bool))
@@ -224,6 +209,10 @@ def _tables(wanted: Sequence[tuple[str, Scope]]) -> Iterator[str]:
         if all(name is not None and table.setdefault(name, text) == text for name, text in pairs) and len(table) > 1:
             entries = ";".join(f"{name}={text}" for name, text in sorted(table.items()))
             yield f"{{{path}:{entries}}}"
+
+
+def _can_be_entry(text: str) -> bool:
+    return 0 < len(text) <= _LONGEST_ENTRY * 3 and not set(text) & set("{}\n;") and "??" not in text
 
 
 def _name_of(value: Json) -> str | None:

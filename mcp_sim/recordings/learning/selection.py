@@ -84,7 +84,11 @@ async def judged(plain: Draft, sessions: Sequence[Session], notify: Callable[[st
     for kind in WHOLE:
         await _leave_out(judgement, trials, [("", kind)])
     for least in (_LOSS, TOLERANCE):
-        await _leave_out_losing(judgement, trials, least)
+        tried = set[str]()
+        while losing := [tool for tool in _losing(judgement, least) if tool not in tried]:
+            tried.add(losing[0])
+            for kinds in ([RESULT], [ERRORS], [RESULT, ERRORS]):
+                await _leave_out(judgement, trials, [(losing[0], kind) for kind in kinds], TOLERANCE)
         if judgement.learnt.score >= before.score:
             break
     await _keep_behaviour(judgement, trials)
@@ -111,7 +115,12 @@ async def _keep_behaviour(judgement: Judgement, trials: _Trials) -> None:
 
 async def _without_lower_tools(judgement: Judgement, trials: _Trials) -> bool:
     """Leave out what is learnt of tools that behave worse. Return whether none does any more."""
-    while worse := [*_lower_tools(judgement)]:
+    while worse := [
+        key[1]
+        for before, after in _by_session(judgement.plain, judgement.learnt)
+        for key, scores in before.tools.items()
+        if _behaviour(after.tools[key]) < _behaviour(scores) - TOLERANCE
+    ]:
         fresh = _fresh(judgement, [(tool, kind) for tool in worse for kind in OF_A_TOOL])
         if not fresh:
             return False
@@ -135,14 +144,6 @@ def _by_session(before: Report, after: Report) -> Iterator[tuple[Report, Report]
     for session in dict.fromkeys(call.session for call in before.calls):
         plain, learnt = (Report(call for call in report.calls if call.session == session) for report in (before, after))
         yield plain, learnt
-
-
-def _lower_tools(judgement: Judgement) -> Iterator[str]:
-    """Yield the tools that behave worse in a session."""
-    for before, after in _by_session(judgement.plain, judgement.learnt):
-        for key, scores in before.tools.items():
-            if _behaviour(after.tools[key]) < _behaviour(scores) - TOLERANCE:
-                yield key[1]
 
 
 def _behaviour(scores: Scores) -> float:
@@ -171,15 +172,6 @@ async def _leave_out(judgement: Judgement, trials: _Trials, pieces: Sequence[Pie
         why = f"held-back sessions: {judgement.learnt.score:.3f}, without {report.score:.3f}"
         judgement.left_out |= dict.fromkeys(fresh, why)
         judgement.learnt = report
-
-
-async def _leave_out_losing(judgement: Judgement, trials: _Trials, loss: float) -> None:
-    """Leave out the answers of tools that lose more than `loss`, where that helps."""
-    tried = set[str]()
-    while losing := [tool for tool in _losing(judgement, loss) if tool not in tried]:
-        tried.add(losing[0])
-        for kinds in ([RESULT], [ERRORS], [RESULT, ERRORS]):
-            await _leave_out(judgement, trials, [(losing[0], kind) for kind in kinds], TOLERANCE)
 
 
 def _losing(judgement: Judgement, loss: float) -> list[str]:

@@ -144,7 +144,17 @@ def _spans(text: str, scope: Scope) -> Iterator[Span]:
         column = [value for value in (row.get(name) for row in scope.rows) if isinstance(value, str | int)]
         if len(column) == len(scope.rows) > 0:
             yield from _joined(text, f"rows.{name}", column, 2000, least=1 if len(text.split()) == 1 else 2)
-    yield from _times(text, scope)
+    # Times belong to a field whose name comes before, else to the call.
+    fields = [name for name in {**scope.record, **scope.defaults} if _may_be_time(name, scope)]
+    for match in TIME.finditer(text):
+        spelling = time_spelling(match[0])
+        if spelling:
+            near = text[max(0, match.start() - _NEAR) : match.start()].lower()
+            places = {name: near.rfind((words(name) or [name])[0].lower()) for name in fields}
+            path = max(places, key=lambda name: places[name], default="now")
+            path = path if places.get(path, -1) >= 0 else "now"
+            yield Span(match.start(), match.end(), f"{{{path}:{spelling}}}", 5000)
+    yield from _found(text, day_of(scope), TODAY, 6000)
 
 
 def _resolves(path: str, value: Json, scope: Scope) -> bool:
@@ -210,20 +220,6 @@ def _joined(text: str, path: str, values: Sequence[Json], rank: int, least: int)
         if len(joined) > 1:
             spelled = "" if joint == _JOINTS[0] else ":join " + joint.replace("\n", "\\n")
             yield from _found(text, joined, f"{{{path}{spelled}}}", rank)
-
-
-def _times(text: str, scope: Scope) -> Iterator[Span]:
-    """Yield the times in a text: those of a field whose name comes before, else the time of the call."""
-    fields = [name for name in {**scope.record, **scope.defaults} if _may_be_time(name, scope)]
-    for match in TIME.finditer(text):
-        spelling = time_spelling(match[0])
-        if spelling:
-            near = text[max(0, match.start() - _NEAR) : match.start()].lower()
-            places = {name: near.rfind((words(name) or [name])[0].lower()) for name in fields}
-            path = max(places, key=lambda name: places[name], default="now")
-            path = path if places.get(path, -1) >= 0 else "now"
-            yield Span(match.start(), match.end(), f"{{{path}:{spelling}}}", 5000)
-    yield from _found(text, day_of(scope), TODAY, 6000)
 
 
 def _may_be_time(name: str, scope: Scope) -> bool:

@@ -81,7 +81,10 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
     spelled = _time(name, shown)
     if spelled is not None:
         return spelled
-    slot = _named(name, shown) or _best(name, shown)
+    # The slot of the same name, if it agrees often enough.
+    agreements = {path: _agreement(path, shown) for path in (name, snake(name)) if _is_slot(path)}
+    best = max(agreements, key=agreements.__getitem__, default=None)
+    slot = (f"{{{best}}}" if best is not None and agreements[best] > _ENOUGH else None) or _best(name, shown)
     if slot is not None:
         return slot
     return TODAY if all(value == day_of(scope) for value, scope in shown) else constant(name, values)
@@ -126,13 +129,6 @@ def _is_never_shown(name: str, shown: Sequence[Shown]) -> bool:
     """Whether a place of this name shows a flag that is always the same, and never that of the record."""
     is_flag = len({canonical(value) for value, _ in shown}) == 1 and isinstance(shown[0][0], bool)
     return is_flag and _agreement(name, shown) == 0
-
-
-def _named(name: str, shown: Sequence[Shown]) -> str | None:
-    """Return the slot of the same name, if it agrees often enough."""
-    agreements = {path: _agreement(path, shown) for path in (name, snake(name)) if _is_slot(path)}
-    best = max(agreements, key=agreements.__getitem__, default=None)
-    return f"{{{best}}}" if best is not None and agreements[best] > _ENOUGH else None
 
 
 def _is_slot(path: str) -> bool:

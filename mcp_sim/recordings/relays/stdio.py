@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from socket import socket, socketpair
+from socket import socketpair
 from threading import Event, Lock, Thread
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -51,7 +51,15 @@ class Relay:
             self._turnstile = Turnstile(approval, self._to_client)
         self._writing = Lock()
         self._signals, wakeup = socketpair()
-        self._before = _write_signals(wakeup)
+        # Signals that are passed on, except ignored ones.
+        wakeup.setblocking(False)
+        signal.set_wakeup_fd(wakeup.detach(), warn_on_full_buffer=False)
+        before = dict[int, Any]()
+        for name in PASSED_ON:
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+                before[number] = signal.signal(number, _do_nothing)
+        self._before = before
         self._is_reading = Event()
         self._passed = 0
         self._process = _start(command)
@@ -66,7 +74,12 @@ class Relay:
         answers = Thread(target=self._pass_answers, args=(results.fileno(), tap), daemon=True)
         answers.start()
         code = self._process.wait()
-        self._drain(answers)
+        # Wait for the rest of the output. A process that the server started may hold it open without end.
+        silent, passed = 0.0, self._passed
+        while answers.is_alive() and silent < HELD_SECONDS:
+            answers.join(DRAIN_SECONDS)
+            is_silent = self._is_reading.is_set() and passed == self._passed
+            silent, passed = silent + DRAIN_SECONDS if is_silent else 0.0, self._passed
         signal.set_wakeup_fd(-1)
         for number, handler in self._before.items():
             signal.signal(number, handler)
@@ -124,14 +137,6 @@ class Relay:
         self._passed += 1
         return data
 
-    def _drain(self, answers: Thread) -> None:
-        """Wait for the rest of the output. A process that the server started may hold it open without end."""
-        silent, passed = 0.0, self._passed
-        while answers.is_alive() and silent < HELD_SECONDS:
-            answers.join(DRAIN_SECONDS)
-            is_silent = self._is_reading.is_set() and passed == self._passed
-            silent, passed = silent + DRAIN_SECONDS if is_silent else 0.0, self._passed
-
 
 def end_like(code: int) -> int:
     """Return the exit code of the server; if a signal ended it, end this process by the same signal."""
@@ -166,18 +171,6 @@ def _close(descriptor: int) -> None:
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, descriptor)
         os.close(nothing)
-
-
-def _write_signals(wakeup: socket) -> dict[int, Any]:
-    """Write the numbers of signals that are passed on, except ignored ones, to a socket. Return the handlers before."""
-    wakeup.setblocking(False)
-    signal.set_wakeup_fd(wakeup.detach(), warn_on_full_buffer=False)
-    before = dict[int, Any]()
-    for name in PASSED_ON:
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
-            before[number] = signal.signal(number, _do_nothing)
-    return before
 
 
 def _do_nothing(_number: int, _frame: FrameType | None) -> None:

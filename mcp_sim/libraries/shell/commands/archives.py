@@ -159,7 +159,10 @@ class _Archive:
                         self._add(archive, shown, inner)
         if self._run.code:
             self._run.errors.append(_FAILED)
-        data = self._packed(buffer.getvalue())
+        data = buffer.getvalue()
+        by_ending = [kind for kind, ending in ENDINGS.items() if "a" in self._flags and self._file.endswith(ending)]
+        kinds = [kind for flag, kind in _COMPRESSIONS.items() if flag in self._flags] or by_ending
+        data = packed(data, kinds[0]) if kinds else data
         if self._file != "-":
             self._run.fs.write_file(target, data)
         else:
@@ -204,11 +207,6 @@ class _Archive:
             return substituted(pattern, replacement.replace("&", r"\g<0>"), name, count=0 if "g" in marks else 1)
         except PatternError:
             raise Failed(_INVALID, 2) from None
-
-    def _packed(self, data: bytes) -> bytes:
-        by_ending = [kind for kind, ending in ENDINGS.items() if "a" in self._flags and self._file.endswith(ending)]
-        kinds = [kind for flag, kind in _COMPRESSIONS.items() if flag in self._flags] or by_ending
-        return packed(data, kinds[0]) if kinds else data
 
     # reading
 
@@ -261,7 +259,10 @@ class _Archive:
         wanted = [name.rstrip("/") for name in names]
         missing, size = {*wanted}, 0
         try:
-            with tarfile.open(fileobj=io.BytesIO(_unpacked(data))) as archive:
+            plain = unpacked(data)
+            if plain is None:
+                raise Failed(_FULL, 2)
+            with tarfile.open(fileobj=io.BytesIO(plain)) as archive:
                 for member in archive:
                     hits = {name for name in wanted if member.name == name or member.name.startswith(f"{name}/")}
                     missing -= hits
@@ -278,14 +279,6 @@ class _Archive:
             raise Failed(f"tar: This does not look like a tar archive\n{_FAILED}", 2) from None
         for name in sorted(missing):
             self._run.fail(f"tar: {name}: Not found in archive\n", 2)
-
-
-def _unpacked(data: bytes) -> bytes:
-    """Return the bytes of an archive that may be compressed. What is too large is refused before it is in memory."""
-    plain = unpacked(data)
-    if plain is None:
-        raise Failed(_FULL, 2)
-    return plain
 
 
 def _excludes(pattern: str, name: str) -> bool:

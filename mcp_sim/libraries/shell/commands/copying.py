@@ -56,15 +56,12 @@ class _Placing:
         for source in sources:
             end = source.rstrip("/") or "/"
             if "parents" in self._options:
-                self._make_above(target, end)
+                folder = posixpath.join(self._run.place(target), posixpath.dirname(end).lstrip("/"))
+                if not self._run.fs.exists(folder):
+                    self._run.fs.mkdir(folder, True)
                 self._place(source, posixpath.join(target, end.lstrip("/")))
             else:
                 self._place(source, posixpath.join(target, posixpath.basename(end)) if is_folder else target)
-
-    def _make_above(self, target: str, source: str) -> None:
-        folder = posixpath.join(self._run.place(target), posixpath.dirname(source).lstrip("/"))
-        if not self._run.fs.exists(folder):
-            self._run.fs.mkdir(folder, True)
 
     def _place(self, source: str, target: str) -> None:
         """Copy or move a source to its own place."""

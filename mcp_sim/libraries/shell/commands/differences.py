@@ -99,7 +99,7 @@ class _Comparison:
             self._run.code = max(self._run.code, 2)
             return
         old, new = (content.decode("utf-8", "replace").splitlines(keepends=True) for content in data)
-        every = self._steps(old, new)
+        every = steps([*map(self._plain, old)], [*map(self._plain, new)], self._context or 0)
         changes = [step for step in every if step[0] != "equal"]
         if not changes and "y" not in self._flags:
             return
@@ -113,9 +113,6 @@ class _Comparison:
             self._run.out += [title, *self._normal(old, new, changes)]
         else:
             self._run.out += [title, *self._unified(old, new, every, first, second)]
-
-    def _steps(self, old: Sequence[str], new: Sequence[str]) -> Sequence[Step]:
-        return steps([*map(self._plain, old)], [*map(self._plain, new)], self._context or 0)
 
     def _plain(self, line: str) -> str:
         if "i" in self._flags:
@@ -271,17 +268,13 @@ def side_by_side(
             continue
         for left_line, right_line in zip_longest(old[start:end], new[first:last]):
             sign = " " if kind == "equal" else "<" if right_line is None else ">" if left_line is None else "|"
-            yield _row(left_line, sign, right_line, half, right)
-
-
-def _row(left: str | None, sign: str, right: str | None, half: int, offset: int) -> str:
-    text, column = _cut(left, 0, half)
-    if sign != " ":
-        middle = (half + offset - 1) // 2
-        text, column = f"{text}{_filling(column, middle)}{sign}", middle + 1
-    if right is not None and right != "\n":
-        text += _filling(column, offset) + _cut(right, offset, half)[0]
-    return f"{text}\n"
+            text, column = _cut(left_line, 0, half)
+            if sign != " ":
+                middle = (half + right - 1) // 2
+                text, column = f"{text}{_filling(column, middle)}{sign}", middle + 1
+            if right_line is not None and right_line != "\n":
+                text += _filling(column, right) + _cut(right_line, right, half)[0]
+            yield f"{text}\n"
 
 
 def _cut(line: str | None, start: int, half: int) -> tuple[str, int]:

@@ -8,7 +8,6 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
 from io import StringIO
 
 from mcp_sim.libraries.shell.commands.invocation import LINKS, Body, Failed, Invocation, Node
@@ -162,7 +161,16 @@ def wc(run: Invocation) -> None:
             ([max(column, default=0) if name == "max-line-length" else sum(column)
               for name, column in zip(chosen, columns, strict=True)], "total")
         )  # fmt: skip
-    width = _width(run, paths, rows, len(chosen))
+    # As the sizes of all files together need, and 7 if one is not a file.
+    if len(chosen) == 1 and len(paths) <= 1:
+        width = 1
+    else:
+        nodes = [run.look(path, follow=True) for path in paths]
+        if not paths or any(node is not None and node.is_directory for node in nodes):
+            width = 7
+        else:
+            sizes = sum(node.size for node in nodes if node is not None)
+            width = len(str(sizes)) if rows else 1
     for numbers, path in rows:
         run.out.append(" ".join(str(number).rjust(width) for number in numbers) + (f" {path}" if path else "") + "\n")
 
@@ -180,17 +188,6 @@ _COUNTS: Mapping[str, Callable[[bytes], int]] = {
     "max-line-length": _longest,
 }
 """Without lists of lines and words, which take ten times the memory of their text."""
-
-
-def _width(run: Invocation, paths: Sequence[str], rows: Sequence[tuple[Sequence[int], str]], columns: int) -> int:
-    """Return how wide numbers are printed: as the sizes of all files together need, and 7 if one is not a file."""
-    if columns == 1 and len(paths) <= 1:
-        return 1
-    nodes = [run.look(path, follow=True) for path in paths]
-    if not paths or any(node is not None and node.is_directory for node in nodes):
-        return 7
-    sizes = sum(node.size for node in nodes if node is not None)
-    return len(str(sizes)) if rows else 1
 
 
 # paths and metadata ---------------------------------------------------------------------------------------------------
@@ -280,7 +277,7 @@ def _filled(pattern: str, path: str, node: Node, *, quoted: bool = True) -> str:
     name = f"'{path}'" if quoted else path
     if node.is_link:
         name = f"{name} -> '{node.target}'" if quoted else f"{path} -> {node.target}"
-    moment = _time(node.modified)
+    moment = f"{node.modified:%Y-%m-%d %H:%M:%S}.{node.modified.microsecond:06d}000 +0000"
     values = {
         "n": path, "N": name, "s": str(size), "b": str(-(-size // 4096) * 8), "B": "512", "o": str(_SIZE), "F": kind,
         "a": f"{node.mode:o}", "A": mode_text(node), "u": "0", "U": "root", "g": "0", "G": "root", "h": "1",
@@ -296,10 +293,6 @@ def _padded(match: re.Match[str], value: str) -> str:
     if "0" in flags or match[1].startswith("0"):
         return value.rjust(width, "0")
     return value.ljust(width) if "-" in flags else value.rjust(width)
-
-
-def _time(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond:06d}000 +0000"
 
 
 BODIES: Mapping[str, Body] = {"file": file, "wc": wc, "stat": stat, "realpath": realpath, "readlink": readlink}

@@ -43,21 +43,16 @@ def pytest(run: Invocation, *, as_module: bool = False) -> None:
     if rows and rows[0].get("runner") == PYTEST:
         run_suite(run, root, rows, as_module=as_module)
     else:
-        _print_declared(run, root, rows)
-
-
-def _print_declared(run: Invocation, root: str, rows: Sequence[Record]) -> None:
-    """Print what pytest prints if declared tests pass and fail."""
-    options, targets = run.options(
-        "qvxk:sm:rp:lW:", "quiet:q verbose:v exitfirst:x maxfail= tb= no-header lf co collect-only color="
-    )
-    chosen = _chosen(run, rows, root, targets, options.get("k", ""))
-    cases = [_judged(run, row, root) for row in chosen]
-    if options.keys() & {"x", "maxfail"}:
-        first = next((at for at, case in enumerate(cases) if case.failure), len(cases))
-        cases = cases[: first + 1]
-    _report(run, cases, root, options)
-    run.code = _NOTHING if not cases else int(any(case.failure for case in cases))
+        options, targets = run.options(
+            "qvxk:sm:rp:lW:", "quiet:q verbose:v exitfirst:x maxfail= tb= no-header lf co collect-only color="
+        )
+        chosen = _chosen(run, rows, root, targets, options.get("k", ""))
+        cases = [_judged(run, row, root) for row in chosen]
+        if options.keys() & {"x", "maxfail"}:
+            first = next((at for at, case in enumerate(cases) if case.failure), len(cases))
+            cases = cases[: first + 1]
+        _report(run, cases, root, options)
+        run.code = _NOTHING if not cases else int(any(case.failure for case in cases))
 
 
 def _chosen(run: Invocation, rows: Sequence[Record], root: str, targets: Sequence[str], words: str) -> list[Record]:

@@ -53,21 +53,17 @@ def diff(git: GitRun, words: Sequence[str]) -> None:
     hidden = unmerged if is_cached or not options.keys() & {"name-only", "name-status", "quiet"} else ()
     changes = _filtered({path: change for path, change in changes.items() if path not in hidden}, options)
     if "quiet" not in options:
-        _show_unmerged(git, shown, options)
+        if "name-only" in options:
+            git.say(*shown)
+        elif "name-status" in options:
+            git.say(*(f"U\t{path}" for path in shown))
+        else:
+            git.say(*(f"* Unmerged path {path}" for path in shown))
         show_changes(git, changes, options)
     if options.keys() & {"quiet", "exit-code"}:
         # The patch of a conflict combines its sides, and git does not count that as a difference.
         is_counted = is_cached or options.keys() & {"quiet", "name-only", "name-status", "numstat", "stat", "shortstat"}
         git.run.code = 1 if changes or (shown and is_counted) else 0
-
-
-def _show_unmerged(git: GitRun, paths: Sequence[str], options: Options) -> None:
-    if "name-only" in options:
-        git.say(*paths)
-    elif "name-status" in options:
-        git.say(*(f"U\t{path}" for path in paths))
-    else:
-        git.say(*(f"* Unmerged path {path}" for path in paths))
 
 
 def _is_shown(letter: str, options: Options) -> bool:
@@ -201,7 +197,17 @@ def _show_commit(git: GitRun, repository: Repository, commit: Commit, options: O
     given = options.get("format", options.get("pretty", "oneline" if "oneline" in options else ""))
     pattern = given.removeprefix("format:").removeprefix("tformat:") if "%" in given else _FORMATS.get(given, "")
     if pattern:
-        git.say(_formatted(pattern, commit))
+        body = commit.message.partition("\n\n")[2].rstrip("\n")
+        moment = moment_of(commit)
+        values = {
+            "H": commit.hash, "h": commit.short, "s": commit.title, "an": commit.author, "ae": commit.email, "b": body,
+            "cn": commit.author, "ce": commit.email, "ad": _date(commit), "cd": _date(commit), "n": "\n",
+            "B": commit.message,
+            "as": f"{moment:%Y-%m-%d}", "cs": f"{moment:%Y-%m-%d}", "at": str(int(moment.timestamp())),
+            "aI": f"{moment:%Y-%m-%dT%H:%M:%S}+00:00", "P": " ".join(commit.parents), "d": "", "%": "%",
+            "p": " ".join(parent[:7] for parent in commit.parents), "ai": f"{moment:%Y-%m-%d %H:%M:%S} +0000", "D": "",
+        }  # fmt: skip
+        git.say(re.sub(r"%(a[nedstIi]|c[neds]|[HhsbnBPpdD%])", lambda match: values[match[1]], pattern))
     else:
         git.say(*([] if is_first else [""]), *_heading(commit))
     if options.keys() & {"p", "stat", "name-only", "name-status"} and len(commit.parents) < 2:
@@ -227,20 +233,6 @@ def _date(commit: Commit) -> str:
 
 def moment_of(commit: Commit) -> datetime:
     return datetime.fromisoformat(commit.date).astimezone(UTC)
-
-
-def _formatted(pattern: str, commit: Commit) -> str:
-    body = commit.message.partition("\n\n")[2].rstrip("\n")
-    moment = moment_of(commit)
-    values = {
-        "H": commit.hash, "h": commit.short, "s": commit.title, "an": commit.author, "ae": commit.email, "b": body,
-        "cn": commit.author, "ce": commit.email, "ad": _date(commit), "cd": _date(commit), "n": "\n",
-        "B": commit.message,
-        "as": f"{moment:%Y-%m-%d}", "cs": f"{moment:%Y-%m-%d}", "at": str(int(moment.timestamp())),
-        "aI": f"{moment:%Y-%m-%dT%H:%M:%S}+00:00", "P": " ".join(commit.parents), "d": "", "%": "%",
-        "p": " ".join(parent[:7] for parent in commit.parents), "ai": f"{moment:%Y-%m-%d %H:%M:%S} +0000", "D": "",
-    }  # fmt: skip
-    return re.sub(r"%(a[nedstIi]|c[neds]|[HhsbnBPpdD%])", lambda match: values[match[1]], pattern)
 
 
 def show_commits(git: GitRun, words: Sequence[str]) -> None:
