@@ -46,18 +46,14 @@ def _form_differences(before: Observed, now: Observed) -> Iterator[str]:
     if before.is_data != now.is_data:
         yield "data is now text" if before.is_data else "text is now data"
     elif before.is_data:
-        yield from _set_differences(*_known_paths(before.value, now.value))
+        # What is below null or an empty list in either is unknown.
+        unknown = tuple({*_unknown(before.value), *_unknown(now.value)})
+        paths = ({path for path in paths_of(seen.value) if not path.startswith(unknown)} for seen in (before, now))
+        yield from _set_differences(*paths)
     elif isinstance(before.value, str) and isinstance(now.value, str) and not before.failed:
-        yield from _set_differences(_labels(before.value), _labels(now.value))
-
-
-def _known_paths(before: Json, now: Json) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the paths and types of both values, without those below what is null or an empty list in either."""
-    unknown = tuple({*_unknown(before), *_unknown(now)})
-    ours, theirs = (
-        frozenset(path for path in paths_of(value) if not path.startswith(unknown)) for value in (before, now)
-    )
-    return ours, theirs
+        yield from _set_differences(
+            *({f"{label}:" for label in _LABEL.findall(text)} for text in (before.value, now.value))
+        )
 
 
 def _unknown(value: Json, path: str = "$") -> Iterator[str]:
@@ -72,11 +68,7 @@ def _unknown(value: Json, path: str = "$") -> Iterator[str]:
         yield from (f"{path}{sign}" for sign in ":.[{")
 
 
-def _labels(text: str) -> frozenset[str]:
-    return frozenset(f"{label}:" for label in _LABEL.findall(text))
-
-
-def _set_differences(before: frozenset[str], now: frozenset[str]) -> Iterator[str]:
+def _set_differences(before: set[str], now: set[str]) -> Iterator[str]:
     yield from (f"missing: {path}" for path in sorted(before - now))
     yield from (f"new: {path}" for path in sorted(now - before))
 
@@ -180,10 +172,7 @@ _PARTS = ("properties", "required", "items", "enum", "type", "additionalProperti
 def weight_of(before: Record, now: Record) -> Weight:
     """Return the gravest change between two definitions of a tool."""
     weights = {*_tool_weights(before, now)}
-    for weight in WEIGHTS:
-        if weight in weights:
-            return weight
-    return "cosmetic"
+    return next((weight for weight in WEIGHTS if weight in weights), "cosmetic")
 
 
 def _tool_weights(before: Record, now: Record) -> Iterator[Weight]:

@@ -237,13 +237,12 @@ class Report:
 
     def to_json(self) -> Record:
         """Return the report as JSON, without the calls."""
-        servers = {name: {**scores.to_json(), "tools": self._tools_of(name)} for name, scores in self.servers.items()}
+        servers = {name: {**scores.to_json(), "tools": Record()} for name, scores in self.servers.items()}
+        for (server, tool), scores in self.tools.items():
+            servers[server]["tools"][tool] = scores.to_json()
         cold = {} if self.cold is None else {"cold": self.cold.to_json()}
         counts = {"sessions": self.sessions, "crashes": len(self.crashes)}
         return {**self.overall.to_json(), **counts, "servers": servers, **cold}
-
-    def _tools_of(self, server: str) -> Record:
-        return {tool: scores.to_json() for (name, tool), scores in self.tools.items() if name == server}
 
 
 def scores_of(calls: Sequence[CallScore]) -> Scores:

@@ -102,8 +102,8 @@ class Conversation:
 
     def give_up(self, scope: str) -> None:
         """Mark the requests of an HTTP exchange that the server took too long to answer."""
-        for pending in (request for several in self._open.values() for request in several if request.scope == scope):
-            pending.is_late = True
+        for pending in chain.from_iterable(self._open.values()):
+            pending.is_late |= pending.scope == scope
 
     def close(self, scope: str, status: int = 0) -> None:
         """Write the requests of an HTTP exchange that has ended without their answers, and its status."""
@@ -129,9 +129,10 @@ class Conversation:
         token = canonical(meta["progressToken"]) if "progressToken" in meta else None
         self._numbers += 1
         request = Open(side, scope, method, params, at, self._numbers, token, parsed.is_whole)
-        for other in self._running("tools/call") if method == "tools/call" else ():
-            other.overlaps += 1
-            request.overlaps += 1
+        for other in chain.from_iterable(self._open.values()):
+            if other.method == method == "tools/call":
+                other.overlaps += 1
+                request.overlaps += 1
         self._open.setdefault(canonical(message["id"]), []).append(request)
         if sum(map(len, self._open.values())) > MOST_OPEN:
             key, several = min(self._open.items(), key=lambda item: item[1][0].number)
@@ -139,17 +140,12 @@ class Conversation:
             if not several:
                 del self._open[key]
 
-    def _running(self, method: str) -> list[Open]:
-        return [request for several in self._open.values() for request in several if request.method == method]
-
     def _notified(self, method: str, params: Record) -> None:
         self._notifications[method] += 1
         if method == "notifications/progress" and "progressToken" in params:
             token = canonical(params["progressToken"])
-            for pending in (
-                request for several in self._open.values() for request in several if request.token == token
-            ):
-                pending.progress += 1
+            for pending in chain.from_iterable(self._open.values()):
+                pending.progress += pending.token == token
         if method == "notifications/cancelled":
             for pending in self._open.get(canonical(params.get("requestId")), ()):
                 pending.is_cancelled = True

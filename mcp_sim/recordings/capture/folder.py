@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -139,16 +139,14 @@ class Folder:
         if name is None:
             return
         if self._earlier is None:
-            self._earlier = {server for path in self._earlier_sessions() if (server := _server_of(path)) is not None}
+            earlier = (path for path in self.place.glob("*.jsonl") if path not in self.sessions)
+            self._earlier = {server for path in earlier if (server := _server_of(path)) is not None}
         if self._earlier and name not in self._earlier:
             known = ", ".join(sorted(self._earlier))
             raise UsageError(
                 f"{self.place} has sessions of the server {known}, and this one is {name}: record it into another "
                 "folder (-o DIR)"
             )
-
-    def _earlier_sessions(self) -> Iterator[Path]:
-        return (path for path in self.place.glob("*.jsonl") if path not in self.sessions)
 
     def header(self, path: Path, about: Record) -> Record:
         return {

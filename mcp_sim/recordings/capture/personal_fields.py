@@ -93,20 +93,16 @@ def persons_in(name: str) -> Persons:
     return "one" if singular(noun[0]) == noun[0] else "many"
 
 
-def find_personal(value: Json, tool: str) -> Iterator[tuple[Kind, str]]:
-    """Yield the personal data in the arguments or the answer of a tool: its kind, and the text as it is there."""
-    yield from _find(value, persons_in(tool), "")
-
-
-def _find(value: Json, persons: Persons, field: str) -> Iterator[tuple[Kind, str]]:
+def find_personal(value: Json, persons: Persons, field: str = "") -> Iterator[tuple[Kind, str]]:
+    """Yield the personal data in arguments or an answer about some persons: its kind, and the text as it is there."""
     if isinstance(value, dict):
         yield from _in_record(cast("Record", value), persons, field)
     elif isinstance(value, list):
         for item in cast("list[Json]", value):
-            yield from _find(item, persons, field)
+            yield from find_personal(item, persons, field)
     elif isinstance(value, str):
         for record in _records_in((decoded(value) or value).removeprefix(BOM)):
-            yield from _find(record, persons, field)
+            yield from find_personal(record, persons, field)
 
 
 def _in_record(record: Record, persons: Persons, field: str) -> Iterator[tuple[Kind, str]]:
@@ -131,7 +127,7 @@ def _in_record(record: Record, persons: Persons, field: str) -> Iterator[tuple[K
             role = persons
         elif role == "none" and (is_by_id or name.find("@") > 0):
             role = "one"
-        yield from _find(inner, role, named_by)
+        yield from find_personal(inner, role, named_by)
 
 
 def _is_person_by_name(name: str, inner: Json) -> bool:

@@ -77,8 +77,11 @@ class Pseudonyms:
         alone = Pseudonyms(self._key)
         for text in _texts_in(value):
             self._ordinary.update(token[0] for token in TOKEN.finditer(text.replace("_", " ")) if token[0].islower())
-        for field, values in _values_in_schemas(value):
-            for learner in (self, alone):
+        for field, inner in (pair for schema in objects_in(value) for pair in schema.items()):
+            schema = as_object(inner)
+            values = [schema[word] for word in ("default", "const") if word in schema]
+            values += [item for word in ("enum", "examples") for item in as_list(schema.get(word))]
+            for learner in (self, alone) if values else ():
                 learner.learn({field: values}, "")
         return alone.replace_in_schemas(value)
 
@@ -97,7 +100,7 @@ class Pseudonyms:
 
     def learn(self, value: Json, tool: str) -> None:
         """Learn the personal data in a value, which replaces it wherever it appears from now on."""
-        for kind, text in personal_fields.find_personal(value, tool):
+        for kind, text in personal_fields.find_personal(value, personal_fields.persons_in(tool)):
             if kind == "name":
                 self._learn_name(text)
             else:
@@ -166,7 +169,7 @@ class Pseudonyms:
         finders = [_finder(pattern, lambda match: match[0]) for pattern in (PLACEHOLDER, _ESCAPE)]
         finders += [_finder(_MAIL, self._mail), self._known.find]
         if has_patterns:
-            finders += [_finder(_CARD, self._card), _finder(_PHONE, self._phone)]
+            finders += [_finder(_CARD, self._card), _finder(_PHONE, lambda match: self._digits("number", match))]
         edges = [
             0,
             *accumulate(map(len, personal_fields.pieces_of(text))),
@@ -198,9 +201,6 @@ class Pseudonyms:
 
     def _card(self, match: re.Match[str]) -> str:
         return self._digits("card", match) if personal_fields.is_card(match[0]) else match[0]
-
-    def _phone(self, match: re.Match[str]) -> str:
-        return self._digits("number", match)
 
     def _digits(self, kind: Kind, match: re.Match[str]) -> str:
         self._note(kind, match[0])
@@ -279,16 +279,6 @@ _BORDERS = frozenset({"", '"', "'", "`", "/", "\\"})
 
 def _texts_in(value: Json) -> Iterator[str]:
     return (personal_fields.decoded(text) or text for _, text in texts_in(value))
-
-
-def _values_in_schemas(value: Json) -> Iterator[tuple[str, list[Json]]]:
-    """Yield the names of properties with the values that their schemas list."""
-    for name, inner in (field for schema in objects_in(value) for field in schema.items()):
-        schema = as_object(inner)
-        listed = [schema[word] for word in ("default", "const") if word in schema]
-        values = [*listed, *(item for word in ("enum", "examples") for item in as_list(schema.get(word)))]
-        if values:
-            yield name, values
 
 
 _START = re.compile(r"(?<![^\W_])[A-Za-z0-9]|[^\sA-Za-z0-9]")

@@ -22,7 +22,7 @@ from mcp_sim.recordings.capture import secret_words
 from mcp_sim.recordings.capture.secret_words import is_open_value, re2
 from mcp_sim.spec.foreign.secrets import find_secrets
 from mcp_sim.spec.sessions import PLACEHOLDER
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json, Record, as_object
 from mcp_sim.types.urls import split_url
 
 SHORTEST_KNOWN = 6  # a shorter secret is redacted at its key only: as a part of other texts it may be anything
@@ -169,7 +169,8 @@ class Redactor:
         """Return a value without secrets; `kind` is that of the key that it is under, if that is secret."""
         if isinstance(value, dict):
             parts = cast("Record", value)
-            kind_by_name = self._named_kind(parts)
+            names = (text for key, text in parts.items() if key.lower() in _NAMING and isinstance(text, str))
+            kind_by_name = next(filter(None, map(self._kind, names)), None)
             return {
                 self._text(name, place): self._redacted(
                     inner,
@@ -202,7 +203,7 @@ class Redactor:
 
     def _without_split(self, values: list[Json], place: str) -> list[Json]:
         """Return content blocks without known secrets that begin in one text and end in a later one."""
-        texts = {at: text for at, value in enumerate(values) if isinstance(text := _text_of(value), str)}
+        texts = {at: text for at, value in enumerate(values) if isinstance(text := as_object(value).get("text"), str)}
         if len(texts) < 2 or self._known_in("".join(texts.values())) == sum(map(self._known_in, texts.values())):
             return values
         joined = self._without_known("".join(texts.values()), place)
@@ -217,11 +218,6 @@ class Redactor:
         """Return how often known secrets are in a text."""
         finder = self._known_finder
         return 0 if finder is None else len(finder.findall(text))
-
-    def _named_kind(self, parts: Record) -> str | None:
-        """Return the kind of secret that an object holds under `value`, from its `name`."""
-        names = (value for name, value in parts.items() if name.lower() in _NAMING and isinstance(value, str))
-        return next((kind for name in names if (kind := self._kind(name)) is not None), None)
 
     def _in_schema(self, value: Json, place: str, kind: str | None, *, has_names: bool = False) -> Json:
         """Return a part of a list of tools without secrets.
@@ -409,10 +405,6 @@ def _in_base64(data: bytes) -> Iterator[str]:
             yield whole
             yield whole.replace("+", "-").replace("/", "_")
             yield quote(whole, "")
-
-
-def _text_of(value: Json) -> Json:
-    return cast("Record", value).get("text") if isinstance(value, dict) else None
 
 
 def _is_path(value: str) -> bool:

@@ -121,16 +121,13 @@ def combined(main: Judged, other: Judged, tools: Collection[str]) -> str | None:
     for node in (*first.body, *second.body):
         is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
         is_import = isinstance(node, ast.Import | ast.ImportFrom)
-        if not (node in second.body and (_is_tables(node) or _is_text(node))):
+        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not (node in second.body and (_is_tables(node) or is_text)):
             (futures if is_future else imports if is_import else others).append(node)
-    body = [*futures[:1], *imports, *others, *_begun(begin)]
-    return ast.unparse(ast.fix_missing_locations(ast.Module(body, [])))
-
-
-def _begun(names: Collection[str]) -> list[ast.stmt]:
-    """Return a hook that calls the functions which filled the tables of both programs."""
-    calls = "".join(f"    {name}(given, world)\n" for name in names)
-    return ast.parse(f"@{_BEGIN}\ndef begin_all(given, world):\n{calls}").body if names else []
+    if begin:  # a hook that calls the functions which filled the tables of both programs
+        calls = "".join(f"    {name}(given, world)\n" for name in begin)
+        others += ast.parse(f"@{_BEGIN}\ndef begin_all(given, world):\n{calls}").body
+    return ast.unparse(ast.fix_missing_locations(ast.Module([*futures[:1], *imports, *others], [])))
 
 
 def _without_hook(module: ast.Module) -> Iterator[str]:
@@ -150,10 +147,6 @@ def _tables(module: ast.Module) -> ast.Dict | None:
 
 def _is_tables(node: ast.stmt) -> bool:
     return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "tables"
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _keys(tables: ast.Dict) -> list[str]:

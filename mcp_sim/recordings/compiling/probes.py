@@ -159,7 +159,8 @@ class Probe:
         answer = answer_of(observation)
         seen = observe(answer)
         shown = f"{'isError ' if seen.is_error else ''}{short(seen.value)}"
-        self.answers.append((tool, short(arguments), _digest(answer), shown))
+        digest = sha256(json.dumps(answer, sort_keys=True, default=str).encode()).hexdigest()
+        self.answers.append((tool, short(arguments), digest, shown))
         self._check_schema(self.domain.tools[tool], call, answer)
         # Advice only: an agent sees answers, and real servers differ.
         measured: Record = world.ledger.newest.get("measured") or {}
@@ -228,10 +229,6 @@ class Probe:
 def short(value: Json) -> str:
     """Return a value as JSON, shortened."""
     return shortened(value, _LONGEST_SHOWN)
-
-
-def _digest(answer: Answer) -> str:
-    return sha256(json.dumps(answer, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def differences(value: Sequence[Sequence[str]], other: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:

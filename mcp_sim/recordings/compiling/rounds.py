@@ -280,15 +280,12 @@ def program_in(reply: Reply) -> str:
     content = reply.content.replace("\r\n", "\n").replace("\r", "\n")  # all three end a line of Python
     text = _THINKING.sub("", content, count=1) if "</think" in content else content
     blocks = [match["text"] for match in _FENCED.finditer(text)]
-    program = _best(blocks) if blocks else _unfenced(text)
+    # Of several blocks, the file is likely one with functions for tools, valid Python, the longest.
+    program = max(blocks, key=lambda block: (bool(_TOOL.search(block)), _is_python(block), len(block)), default=None)
+    program = program if blocks else _unfenced(text)
     if program is None:
         raise Rejected(reply.content, ["The reply has no Python file. Answer with one fenced block of Python."])
     return f"{program.strip()}\n"
-
-
-def _best(blocks: list[str]) -> str | None:
-    """Return the block that is most likely the file: one with functions for tools, valid Python, the longest."""
-    return max(blocks, key=lambda block: (_TOOL.search(block) is not None, _is_python(block), len(block)), default=None)
 
 
 def _unfenced(text: str) -> str | None:

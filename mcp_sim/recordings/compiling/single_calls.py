@@ -6,9 +6,8 @@ Also of what a program answers besides its tools: unknown tools, invalid argumen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import cast
 
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
@@ -20,7 +19,7 @@ from mcp_sim.types import Json, Key, Record, View, leaves
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.errors import BadArguments, Crash
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import main_type, properties
+from mcp_sim.types.json_schema.shapes import as_object, main_type, properties
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.programs import Program, ProgramFunction
@@ -87,15 +86,15 @@ def says_nothing(value: Json, asked: Record | None = None) -> bool:
         return not value or (isinstance(value, str) and _NOTHING.search(value) is not None)
     given = [leaf for _, leaf in leaves(asked or {})]
     negative = [leaf in (None, 0, "") or _is_negative(leaf) for _, leaf in leaves(value) if leaf not in given]
-    return all(negative) if asked is not None else any(negative) or any(item in ([], {}) for item in _parts(value))
+    return (
+        all(negative)
+        if asked is not None
+        else any(negative) or any(item in ([], {}) for item in as_object(value).values())
+    )
 
 
 def _is_negative(leaf: Json) -> bool:
     return isinstance(leaf, str) and _NOTHING.search(leaf) is not None
-
-
-def _parts(value: Json) -> Iterable[Json]:
-    return cast("Record", value).values() if isinstance(value, dict) else ()
 
 
 def is_changed(before: View, after: View) -> bool:
@@ -150,7 +149,6 @@ def _creates_by_name(probe: Probe, plan: Plan) -> bool:
 # hooks ----------------------------------------------------------------------------------------------------------------
 
 
-_UNKNOWN = "zz-unknown-404"
 _MOST_TOOLS = 8  # how many tools are called with arguments that violate their inputSchema
 _MOST_VALUES = 12  # how many values are tried for a variable of a URI
 
@@ -201,7 +199,7 @@ async def _check_refusal(probe: Probe, hook: str, tool: str, arguments: Record) 
 
 
 def _unknown_tools(_probe: Probe) -> Iterator[tuple[str, Record]]:
-    yield "no_such_tool", {"id": _UNKNOWN}
+    yield "no_such_tool", {"id": _UNKNOWN_TEXT}
 
 
 def _invalid_calls(probe: Probe) -> Iterator[tuple[str, Record]]:
@@ -236,7 +234,7 @@ async def _check_resource(probe: Probe, program: Program, resource: Resource, fu
         except Crash as error:
             probe.note(name, "crash", f"reading {uri} crashed: {error.error}; expected contents, or None")
             return
-        is_known = _UNKNOWN not in values.values()
+        is_known = _UNKNOWN_TEXT not in values.values()
         if isinstance(shown, dict) and not is_known:
             probe.note(name, "advice", f"reading {uri} shows something, though nothing has that name; expected None")
         is_shown = is_shown or (isinstance(shown, dict) and is_known)
@@ -252,7 +250,7 @@ def _variables(probe: Probe, uri: str) -> Iterator[Mapping[str, str]]:
         return
     keys = (key for entity in probe.domain.entities for key, _ in islice(probe.world.view.rows(entity), 3))
     known = dict.fromkeys(str(value) for value in (*keys, *probe.known.ids))
-    for value in (*islice(known, _MOST_VALUES), _UNKNOWN):
+    for value in (*islice(known, _MOST_VALUES), _UNKNOWN_TEXT):
         yield dict.fromkeys(names, value)
 
 

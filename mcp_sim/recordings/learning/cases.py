@@ -58,7 +58,9 @@ def induce_results(samples: Sequence[Sample]) -> list[Record]:
         else:
             ordered.remove(group)
         cases.append({"when": dict([condition]), **_template(group)})
-    return [*cases, _template(_mixed(rest, ordered))]
+    # What no condition separates is answered as the most common group is.
+    mixed = [sample for group in ordered if type(group[0].value) is type(rest[0].value) for sample in group]
+    return [*cases, _template([*rest, *mixed])]
 
 
 def _only_text(samples: Sequence[Sample]) -> Record | None:
@@ -110,15 +112,6 @@ def _holds(condition: Condition, sample: Sample) -> bool:
     if wanted is None:
         return got is NOWHERE or got is None
     return got == wanted and isinstance(got, bool) == isinstance(wanted, bool)
-
-
-def _mixed(rest: list[Sample], others: Sequence[list[Sample]]) -> list[Sample]:
-    """Return the most common group with those of the same kind that no condition separates."""
-    return [*rest, *(sample for group in others for sample in group if _kind(group[0]) == _kind(rest[0]))]
-
-
-def _kind(sample: Sample) -> str:
-    return type(sample.value).__name__
 
 
 def _signature(sample: Sample) -> Hashable:

@@ -146,13 +146,9 @@ def _slots(tokens: Tokens) -> int:
 
 def _places(base: Tokens, tokens: Tokens) -> Mapping[int, int]:
     """Return where the tokens of a line are in another one."""
-    match = SequenceMatcher(None, base, tokens, autojunk=False)
-    blocks = [(i, j, size) for i, j, size in match.get_matching_blocks() if any(map(_is_word, base[i : i + size]))]
-    return {i + step: j + step for i, j, size in blocks for step in range(size)}
-
-
-def _is_word(token: str) -> bool:
-    return not token.isspace()
+    blocks = SequenceMatcher(None, base, tokens, autojunk=False).get_matching_blocks()
+    worded = [block for block in blocks if not all(map(str.isspace, base[block.a : block.a + block.size]))]
+    return {block.a + step: block.b + step for block in worded for step in range(block.size)}
 
 
 def _between(tokens: Tokens, places: Mapping[int, int], before: int, after: int) -> Tokens:

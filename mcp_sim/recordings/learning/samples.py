@@ -82,32 +82,22 @@ async def collect(draft: Draft, sessions: Sequence[Session]) -> Replayed:
     samples = list[Sample]()
     scenarios = [replace(load_draft(draft, session.state), perturbations=()) for session in sessions]
     for session, scenario in zip(sessions, scenarios, strict=True):
-        samples += await _of_session(session, scenario)
+        async with Simulator(scenario, ledger_keep=1) as plain, Simulator(_dumping(scenario), ledger_keep=1) as dumping:
+            replay = _Replay(session, scenario, plain.world("x"), dumping.world("x"))
+            samples += [await replay.sample(call) for call in session.calls]
     return Replayed(samples, [scenario.domain for scenario in scenarios])
-
-
-async def _of_session(session: Session, scenario: Scenario) -> list[Sample]:
-    async with Simulator(scenario, ledger_keep=1) as plain, Simulator(_dumping(scenario), ledger_keep=1) as dumping:
-        replay = _Replay(session, scenario, plain.world("x"), dumping.world("x"))
-        return [await replay.sample(call) for call in session.calls]
 
 
 def _dumping(scenario: Scenario) -> Scenario:
     """Return a scenario whose tools answer with all that a template could show."""
-    domain = scenario.domain
-    tools = {name: _without_schema(tool) for name, tool in domain.tools.items()}
-    plans = {name: _with_dump(plan) for name, plan in domain.plans.items()}
-    return replace(scenario, domain=replace(domain, tools=tools, plans=plans))
-
-
-def _without_schema(tool: Tool) -> Tool:
-    kept = {name: value for name, value in tool.definition.items() if name != "outputSchema"}
-    return replace(tool, definition=kept, render_failure=_DUMPED_FAILURE)
-
-
-def _with_dump(plan: Plan) -> Plan:
-    choices = {value: replace(choice, result=_DUMP) for value, choice in plan.choices.items()}
-    return replace(plan, result=_DUMP, choices=choices)
+    tools, plans = dict[str, Tool](), dict[str, Plan]()
+    for name, tool in scenario.domain.tools.items():
+        kept = {key: value for key, value in tool.definition.items() if key != "outputSchema"}
+        tools[name] = replace(tool, definition=kept, render_failure=_DUMPED_FAILURE)
+    for name, plan in scenario.domain.plans.items():
+        choices = {value: replace(choice, result=_DUMP) for value, choice in plan.choices.items()}
+        plans[name] = replace(plan, result=_DUMP, choices=choices)
+    return replace(scenario, domain=replace(scenario.domain, tools=tools, plans=plans))
 
 
 class _Replay:
@@ -125,7 +115,8 @@ class _Replay:
         name = self._ids.get(call.tool, call.tool)
         answered, dumped = [await _asked(world, name, arguments, has_effect=not recorded.failed)
                             for world in (self._plain, self._dumping)]  # fmt: skip
-        shown = _dump_of(dumped)
+        dump = _data_of(dumped, is_error=False)
+        shown = dump if "facts" in dump else None
         tool = self._scenario.domain.tools.get(self._ids.get(call.tool, ""))
         plan = self._scenario.domain.plans[self._ids[call.tool]] if call.tool in self._ids else Plan(call.tool, "none")
         chosen = plan.choices.get(str(call.arguments.get(plan.choice or "")), plan)
@@ -134,7 +125,9 @@ class _Replay:
         if not recorded.is_error and answered is not None:
             self._align(recorded, observe(answered), issued, shown)
         self._replayed.learn(recorded, call.seq)
-        scope = replace(_scope_of(shown, arguments, self._fields_of(chosen)), now=call.at or _START)
+        entity = self._scenario.domain.entities.get(chosen.entity or "")
+        fields = () if entity is None else entity.fields
+        scope = replace(_scope_of(shown, arguments, fields), now=call.at or _START)
         value, is_blocks = _value_of(call.answer, recorded, len(scope.rows))
         return Sample(
             self._session.name,
@@ -153,11 +146,6 @@ class _Replay:
             issued,
             new if later else "",
         )
-
-    def _fields_of(self, plan: Plan) -> Sequence[str]:
-        """Return the fields of the records that a tool works on."""
-        entity = self._scenario.domain.entities.get(plan.entity or "")
-        return () if entity is None else [*entity.fields]
 
     def _issued(self, call: RecordedCall, recorded: Observed, entity: str | None) -> tuple[str, bool]:
         """Return the id of the record that a call has created, and whether later calls name it.
@@ -211,12 +199,6 @@ async def _asked(world: World, tool: str, arguments: Record, *, has_effect: bool
     finally:
         if not has_effect:
             world.return_to(before)
-
-
-def _dump_of(answer: Answer | None) -> Record | None:
-    """Return what a template could show; None if the call failed."""
-    shown = _data_of(answer, is_error=False)
-    return shown if "facts" in shown else None
 
 
 def _data_of(answer: Answer | None, *, is_error: bool) -> Record:

@@ -33,15 +33,11 @@ class Fold:
 def folds_of(sessions: Sequence[Session]) -> list[Fold]:
     """Return folds for cross-validation: at most four, each session held back once."""
     if len(sessions) < 2:
-        return [_halves(session) for session in sessions]
+        halves = ((session, len(session.calls) // 2) for session in sessions)
+        return [Fold([replace(session, calls=session.calls[:half])], [session], half) for session, half in halves]
     number = min(MOST_FOLDS, len(sessions))
     parts = [sessions[at::number] for at in range(number)]
     return [Fold([session for other in parts if other is not held for session in other], held) for held in parts]
-
-
-def _halves(session: Session) -> Fold:
-    half = len(session.calls) // 2
-    return Fold([replace(session, calls=session.calls[:half])], [session], half)
 
 
 async def score_fold(draft: Draft, fold: Fold) -> list[CallScore]:

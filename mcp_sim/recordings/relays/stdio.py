@@ -70,8 +70,8 @@ class Relay:
         assert requests is not None
         assert results is not None
         Thread(target=self._pass_signals, daemon=True).start()
-        Thread(target=self._pass_requests, args=(requests.fileno(), tap), daemon=True).start()
-        answers = Thread(target=self._pass_answers, args=(results.fileno(), tap), daemon=True)
+        Thread(target=self._pass_on, args=("client", 0, requests.fileno(), tap), daemon=True).start()
+        answers = Thread(target=self._pass_on, args=("server", results.fileno(), 1, tap), daemon=True)
         answers.start()
         code = self._process.wait()
         # Wait for the rest of the output. A process that the server started may hold it open without end.
@@ -96,29 +96,20 @@ class Relay:
                 else:
                     self._process.send_signal(number)
 
-    def _pass_requests(self, target: int, tap: Tap) -> None:
-        """Copy stdin to the server. Whichever of them closes, the other is closed."""
+    def _pass_on(self, side: str, source: int, target: int, tap: Tap) -> None:
+        """Copy what a side sends to the other. Whichever of the pipes closes, the other is closed."""
         with suppress(OSError):
             is_open = True
             while is_open:
-                is_open = bool(data := os.read(0, CHUNK))
-                for passed in self._passing("client", data):
-                    tap("client", passed)
-                    write_all(target, memoryview(passed))
+                is_open = bool(data := self._read(source) if side == "server" else os.read(source, CHUNK))
+                for passed in self._passing(side, data):
+                    tap(side, passed)
+                    if side == "server":
+                        self._to_client(passed)
+                    else:
+                        write_all(target, memoryview(passed))
         _close(target)
-        _close(0)
-
-    def _pass_answers(self, source: int, tap: Tap) -> None:
-        """Copy the server's output to stdout. Whichever of them closes, the other is closed."""
-        with suppress(OSError):
-            is_open = True
-            while is_open:
-                is_open = bool(data := self._read(source))
-                for passed in self._passing("server", data):
-                    tap("server", passed)
-                    self._to_client(passed)
         _close(source)
-        _close(1)
 
     def _passing(self, side: str, data: bytes) -> Iterator[bytes]:
         """Yield what passes on of the bytes of a side; none are its end."""

@@ -257,8 +257,7 @@ def _line(block: bytes, kind: _Type, width: int, row: int) -> str:
         text += kind.show(value).rjust(kind.width + left - following)
         left = following
     if kind.has_text:
-        shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in block)
-        text = f"{text.ljust(row)}  >{shown}<"
+        text = f"{text.ljust(row)}  >{_readable(block)}<"
     return text
 
 
@@ -301,7 +300,8 @@ def _sum_line(algorithm: str, path: str, digest: str, options: Mapping[str, str]
 
 def _check(algorithm: str, run: Invocation, path: str, options: Mapping[str, str]) -> None:
     """Compare files with the checksums in a list."""
-    expected = [*_expected(run.text(path))]
+    matches = filter(None, map(_LINE.fullmatch, run.text(path).splitlines()))
+    expected = [(match[2], match[1]) if match[1] else (match[4], match[5]) for match in matches]
     if not expected:
         raise Failed(f"{run.name}: {path}: no properly formatted checksum lines found\n")
     is_silent, is_quiet = "status" in options, bool(options.keys() & {"status", "quiet"})
@@ -322,13 +322,6 @@ def _check(algorithm: str, run: Invocation, path: str, options: Mapping[str, str
     if wrong and not is_silent:
         run.errors.append(f"{run.name}: WARNING: {wrong} computed checksum{'s'[: wrong > 1]} did NOT match\n")
     run.code = max(run.code, int(bool(wrong or missing)))
-
-
-def _expected(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the names and checksums in a list."""
-    for line in text.splitlines():
-        if match := _LINE.fullmatch(line):
-            yield (match[2], match[1]) if match[1] else (match[4], match[5])
 
 
 BODIES: Mapping[str, Body] = {

@@ -92,8 +92,7 @@ def _kind_of_text(data: bytes, text: str) -> str:
     with suppress(ValueError, RecursionError):
         if text.lstrip()[:1] in "{[" and json.loads(text) is not None:
             return "JSON text data"
-    encoding = "ASCII" if data.isascii() else "UTF-8 Unicode" if _is_utf8(data) else "ISO-8859"
-    encoding = encoding.replace("UTF-8 Unicode", "Unicode text, UTF-8")
+    encoding = "ASCII" if data.isascii() else "Unicode text, UTF-8" if text.encode() == data else "ISO-8859"
     parts = [f"{encoding} text"]
     if data.startswith(b"#!"):
         words = data[2:].split(b"\n")[0].decode("utf-8", "replace").split() or [""]
@@ -111,14 +110,6 @@ def _kind_of_text(data: bytes, text: str) -> str:
     elif b"\n" not in data:
         parts.append("with no line terminators")
     return ", ".join(parts)
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _is_csv(text: str) -> bool:
