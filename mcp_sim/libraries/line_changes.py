@@ -27,31 +27,22 @@ def steps(old: Sequence[str], new: Sequence[str], context: int = 0) -> list[Step
     `context`: how many lines around changes will be shown. As in GNU diff, changes move over at most as many of the
     lines that both lists begin or end with.
     """
-    start, end, last = _different(old, new)
-    is_whole = (end - start) * (last - start) > MOST_COMPARED
-    context = 0 if is_whole else context
-    shared = min(context, len(old) - end)
-    start, end, last = max(0, start - context), end + shared, last + shared
-    every = list[Step]([("equal", 0, start, 0, start)])
-    inner = _replaced(end - start, last - start) if is_whole else _inner_steps(old[start:end], new[start:last])
-    for kind, *places in inner:
-        first_old, end_old, first_new, end_new = (place + start for place in places)
-        every.append((kind, first_old, end_old, first_new, end_new))
-    return _joined([*every, ("equal", end, len(old), last, len(new))])
-
-
-def _different(old: Sequence[str], new: Sequence[str]) -> tuple[int, int, int]:
-    """Return the first line that differs, and the ends of both lists before what they share at the end."""
     start, end, last = 0, len(old), len(new)
     while start < min(end, last) and old[start] == new[start]:
         start += 1
     while min(end, last) > start and old[end - 1] == new[last - 1]:
         end, last = end - 1, last - 1
-    return start, end, last
-
-
-def _replaced(old_count: int, new_count: int) -> Iterator[Step]:
-    yield "replace", 0, old_count, 0, new_count
+    is_whole = (end - start) * (last - start) > MOST_COMPARED
+    context = 0 if is_whole else context
+    shared = min(context, len(old) - end)
+    start, end, last = max(0, start - context), end + shared, last + shared
+    every = list[Step]([("equal", 0, start, 0, start)])
+    whole: Step = ("replace", 0, end - start, 0, last - start)
+    inner = (whole,) if is_whole else _inner_steps(old[start:end], new[start:last])
+    for kind, *places in inner:
+        first_old, end_old, first_new, end_new = (place + start for place in places)
+        every.append((kind, first_old, end_old, first_new, end_new))
+    return _joined([*every, ("equal", end, len(old), last, len(new))])
 
 
 def _joined(every: Sequence[Step]) -> list[Step]:

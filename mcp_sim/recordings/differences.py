@@ -172,7 +172,10 @@ _PARTS = ("properties", "required", "items", "enum", "type", "additionalProperti
 def weight_of(before: Record, now: Record) -> Weight:
     """Return the gravest change between two definitions of a tool."""
     weights = {*_tool_weights(before, now)}
-    return next((weight for weight in WEIGHTS if weight in weights), "cosmetic")
+    for weight in WEIGHTS:
+        if weight in weights:
+            return weight
+    return "cosmetic"
 
 
 def _tool_weights(before: Record, now: Record) -> Iterator[Weight]:

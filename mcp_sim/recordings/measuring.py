@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -40,8 +40,11 @@ async def measure(
     trusted = trust if isinstance(trust, bool) else tuple(trust)
     if isinstance(source, str | Path):
         scores = await _score_documents(source, trusted, sessions, processes, shown)
+    elif isinstance(source, Scenario):
+        async with Simulations(source) as responders:
+            scores = await score_sessions(responders, sessions, shown.begun, data_of(sessions))
     else:
-        scores = await _score_others(source, sessions, shown)
+        scores = await score_sessions(source, sessions, shown.begun, data_of(sessions))
     if not cold:
         return Report(scores)
     return Report(scores, cold=Report(await _score_documents(None, trusted, sessions, processes, shown)))
@@ -83,13 +86,6 @@ class _Shown:
             self._show(self._done, f"{latest.server} {latest.name}")
 
 
-async def _score_others(source: Scenario | Responders, sessions: Sequence[Session], shown: _Shown) -> list[CallScore]:
-    if not isinstance(source, Scenario):
-        return await score_sessions(source, sessions, shown.begun, data_of(sessions))
-    async with Simulations(source) as responders:
-        return await score_sessions(responders, sessions, shown.begun, data_of(sessions))
-
-
 # documents, in several processes --------------------------------------------------------------------------------------
 
 
@@ -119,7 +115,9 @@ async def _score_documents(
     data = data_of(sessions)
     if processes == 1:
         return await _Part(source, trust, sessions, data).scores(shown.begun)
-    parts = [_Part(source, trust, some, data) for some in _divided(sessions, processes * PARTS_PER_PROCESS)]
+    # Neighbours, which often share a state, stay together.
+    size = -(-len(sessions) // (processes * PARTS_PER_PROCESS))
+    parts = [_Part(source, trust, sessions[at : at + size], data) for at in range(0, len(sessions), size)]
     pool = ProcessPoolExecutor(processes, get_context("spawn"))
     try:
         running = [asyncio.get_running_loop().run_in_executor(pool, _score_part, chunk) for chunk in parts]
@@ -129,13 +127,6 @@ async def _score_documents(
     finally:
         pool.shutdown(cancel_futures=True)
     return [score for scores in score_documents for score in scores]
-
-
-def _divided(sessions: Sequence[Session], parts: int) -> Iterator[Sequence[Session]]:
-    """Yield sessions in at most so many parts. Neighbours, which often share a state, stay together."""
-    size = -(-len(sessions) // parts)
-    for at in range(0, len(sessions), size):
-        yield sessions[at : at + size]
 
 
 async def _counted(scores: Awaitable[list[CallScore]], chunk: _Part, shown: _Shown) -> list[CallScore]:

@@ -108,10 +108,13 @@ class _Loader:
 
     def load(self, repository: Repository) -> None:
         """Write the commits, branches, tags, remotes and files of a new repository."""
-        owner = {**_OWNER, **_person(self._last_author()), **_person(self._parts.get("author"))}
-        repository.update(author=owner["name"], email=owner["email"])
-        branches, current = self._branches(), self._current()
         rows, trees = self._rows(), dict[str, dict[str, str]]()
+        authors = [row["author"] for row in rows if row.get("author")]
+        owner = {**_OWNER, **_person(authors[-1] if authors else None), **_person(self._parts.get("author"))}
+        repository.update(author=owner["name"], email=owner["email"])
+        branches, current = self._by_name("branches", "name", "commit"), self._parts.get("current")
+        if not isinstance(current, str):
+            current = next((name for name in ("main", "master", *branches) if name in branches), "main")
         is_listed = any(as_object(row.get("files")) or as_list(row.get("files")) for row in rows)
         for at, row in enumerate(rows):
             branch = str(row.get("branch") or current)
@@ -132,15 +135,10 @@ class _Loader:
         for path, text in work.items():
             files.write(join(self._root, path), text, parents=True)
 
-    def _current(self) -> str:
-        current = self._parts.get("current")
-        names = self._branches()
-        usual = [name for name in ("main", "master") if name in names]
-        return current if isinstance(current, str) else next(iter((*usual, *names)), "main")
-
-    def _branches(self) -> dict[str, Json]:
-        given = self._parts.get("branches")
-        rows = {str(as_object(row).get("name", row)): as_object(row).get("commit") for row in as_list(given)}
+    def _by_name(self, part: str, name: str, value: str) -> dict[str, Json]:
+        """Return a part by name, which is given as names, as objects with a name and a value, or by name."""
+        given = self._parts.get(part)
+        rows = {str(as_object(row).get(name, row)): as_object(row).get(value) for row in as_list(given)}
         return {**rows, **as_object(given)}
 
     def _rows(self) -> list[Record]:
@@ -153,9 +151,6 @@ class _Loader:
         if all(isinstance(row.get("date"), str) for row in commits):
             commits.sort(key=lambda row: row["date"])
         return commits or ([{"message": "Initial commit"}] if self._tracked() else [])
-
-    def _last_author(self) -> Json:
-        return next((row["author"] for row in reversed(self._rows()) if row.get("author")), None)
 
     def _commit(self, repository: Repository, row: Record, tip: str | None, tree: Snapshot, age: int) -> str:
         person = _person(row.get("author"))
@@ -190,9 +185,8 @@ class _Loader:
 
     def _paths(self, mark: str) -> dict[str, str | None]:
         """Return marked files: path -> their text, if it is given."""
-        given = self._parts.get(mark)
-        listed = {str(as_object(row).get("path", row)): as_object(row).get("content") for row in as_list(given)}
-        return {path: text if isinstance(text, str) else None for path, text in {**listed, **as_object(given)}.items()}
+        marked = self._by_name(mark, "path", "content")
+        return {path: text if isinstance(text, str) else None for path, text in marked.items()}
 
     def _refer(self, repository: Repository, branches: Mapping[str, Json], current: str) -> None:
         """Point branches, tags and the head to commits, and add the remotes."""
@@ -204,13 +198,9 @@ class _Loader:
         is_branch = current in repository.branches or newest is None
         target = None if is_branch else repository.resolve(current)
         repository.update(branch=current if is_branch else None, commit=target)
-        tags = self._parts.get("tags")
-        named = {str(as_object(row).get("name", row)): as_object(row).get("commit") for row in as_list(tags)}
-        for name, commit in {**named, **as_object(tags)}.items():
+        for name, commit in self._by_name("tags", "name", "commit").items():
             repository.create_tag(name, str(commit or "HEAD"))
-        remotes = self._parts.get("remotes")
-        rows = {str(as_object(row).get("name")): as_object(row).get("url") for row in as_list(remotes)}
-        for name, url in {**rows, **as_object(remotes)}.items():
+        for name, url in self._by_name("remotes", "name", "url").items():
             repository.add_remote(name, str(as_object(url).get("url", url)))
 
 

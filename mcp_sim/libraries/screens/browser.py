@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mcp_sim.libraries.screens.front import LAYOUT, NOTICE
-from mcp_sim.libraries.screens.site import Answer, ScreenError, Site, path_and_query, resolved
+from mcp_sim.libraries.screens.site import Answer, ScreenError, Site, resolved
 from mcp_sim.libraries.screens.tab import Tab, new_tab
 from mcp_sim.libraries.store import Store
 from mcp_sim.types import Json, Record
@@ -123,7 +123,7 @@ class Browser:
             site = self._sites.get(f"{parts.scheme}://{parts.netloc}")
             if site is None:
                 raise ScreenError(f"net::ERR_NAME_NOT_RESOLVED at {url}")
-            answer = site.answer(self._world, method, *path_and_query(url), form)
+            answer = site.answer(self._world, method, parts.path or "/", parts.query, form)
             self.sent.append([method, url, answer.status])
             if not answer.location:
                 return url, answer

@@ -207,7 +207,7 @@ class Naming:
             return ""
         references = self._references(element)
         if references and not within.is_reference:
-            text = " ".join(self._referred(other, within) for other in references)
+            text = " ".join(self._text_of_other(other, within, is_label=False) for other in references)
             if text:
                 return text
         role = "" if self.role(element) == "generic" and not element.get("role") else self.role(element)
@@ -228,9 +228,9 @@ class Naming:
         names = dict.fromkeys(element.get("aria-labelledby").split())
         return [self._ids[name] for name in names if name in self._ids]
 
-    def _referred(self, other: Element, within: _Within) -> str:
+    def _text_of_other(self, other: Element, within: _Within, *, is_label: bool) -> str:
         hidden = self._is_silent(other)
-        return self._text_of(other, _Within("", True, False, hidden, within.visited, within.sources))
+        return self._text_of(other, _Within("", not is_label, is_label, hidden, within.visited, within.sources))
 
     def _value_text(self, element: Element, role: str) -> str | None:
         """Return the value that a control contributes to the name of another; None for other elements."""
@@ -276,7 +276,7 @@ class Naming:
         labels = self._labels.get(control.place, ())
         within.visited.add(control)
         if labels:
-            return " ".join(filter(None, (self._label_text(label, within) for label in labels)))
+            return " ".join(filter(None, (self._text_of_other(label, within, is_label=True) for label in labels)))
         if control.tag == "button":
             within.visited.discard(control)
             return None
@@ -288,10 +288,6 @@ class Naming:
             control.tag == "input" and kind in ("", "text", "password", "number", "search", "tel", "email", "url")
         )
         return control.get("title") or (control.get("placeholder") if can_hint else "")
-
-    def _label_text(self, label: Element, within: _Within) -> str:
-        hidden = self._is_silent(label)
-        return self._text_of(label, _Within("", False, True, hidden, within.visited, within.sources))
 
     def _content_or_title(self, element: Element, role: str, within: _Within) -> str:
         is_part = within.target == "descendant" and role in _PARTS_OF_NAMES

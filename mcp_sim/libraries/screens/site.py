@@ -114,12 +114,6 @@ def _missing(what: str) -> Answer:
     return Answer(f"<title>Not found</title><body><h1>Not found</h1><p>{escape(what)}</p></body>", 404)
 
 
-def path_and_query(url: str) -> tuple[str, str]:
-    """Return the path and the query of an address."""
-    parts = urlsplit(url)
-    return parts.path or "/", parts.query
-
-
 def resolved(base: str, address: str = "") -> str:
     """Return an address of a page as browsers send it. Raises `ScreenError` if it is invalid or too long."""
     try:

@@ -6,7 +6,6 @@ state: described ones, and pages that templates make from `rows`, which are tabl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 
 from mcp_sim.libraries.search.index import PAGE, Search, snippet, words_of
@@ -24,13 +23,11 @@ def entities(state: Json) -> list[Entity]:
     """Return the entity of pages, and those of the rows that pages are made from."""
     fields = {name: Field(name, {**schema_of(value), "default": value}) for name, value in page("").items()}
     fields["preview"] = Field("preview", {"type": ["string", "null"], "default": None})
-    return [Entity(PAGE, "url", None, fields, natural=True), *_row_entities(state)]
-
-
-def _row_entities(state: Json) -> Iterator[Entity]:
+    every = [Entity(PAGE, "url", None, fields, natural=True)]
     with suppress(PageError):  # the start of the world reports it
         given = Rows.of(state)
         for table, rows in given.tables.items():
             names = dict.fromkeys(name for row in rows.values() for name in row)
             fields = {name: Field(name, {}, given.links.get((table, name))) for name in names}
-            yield Entity(table, "id", None, fields, natural=True)
+            every.append(Entity(table, "id", None, fields, natural=True))
+    return every

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from threading import Lock
@@ -61,8 +62,14 @@ class Index:
         records are needed; -1 if that is not known.
         """
         self._follow(view)
-        counts = self._counts(words) if least > 0 else None
-        keys = self._ranked(words, most) if counts is None else self._with_most(words, counts, least * len(words))
+        if least > 0:
+            matching = "SELECT rowid FROM rows WHERE rows MATCH ?"
+            matches = (row for word in words for row in self._connection.execute(matching, (_quoted(word),)))
+            counts = Counter(self._keys[number] for (number,) in matches)
+            ranked = (key for key in self._ranked(words) if counts[key] >= least * len(words))
+            keys = iter(sorted(ranked, key=lambda key: -counts[key]))
+        else:
+            keys = self._ranked(words, most)
         return (record for key in keys if (record := view.get(self._entity, key)) is not None)
 
     def _ranked(self, words: Sequence[str], most: int = -1) -> Iterator[Key]:
@@ -71,19 +78,6 @@ class Index:
         cursor = self._connection.execute(statement, (" OR ".join(map(_quoted, words)), most))
         while chunk := cursor.fetchmany(_CHUNK):
             yield from (self._keys[number] for (number,) in chunk)
-
-    def _with_most(self, words: Sequence[str], counts: Mapping[Key, int], needed: float) -> Iterator[Key]:
-        ranked = (key for key in self._ranked(words) if counts[key] >= needed)
-        yield from sorted(ranked, key=lambda key: -counts[key])
-
-    def _counts(self, words: Sequence[str]) -> dict[Key, int]:
-        """Return how many of the words each row has."""
-        counts = dict[Key, int]()
-        for word in words:
-            for (number,) in self._connection.execute("SELECT rowid FROM rows WHERE rows MATCH ?", (_quoted(word),)):
-                key = self._keys[number]
-                counts[key] = counts.get(key, 0) + 1
-        return counts
 
     def _follow(self, view: View) -> None:
         """Move the rows to a view: what differs between the writes of the last view and those of this one."""

@@ -54,11 +54,6 @@ def _capture(machine: Machine, fresh: Mapping[str, str] | None = None) -> dict[s
     return lines
 
 
-def _script(lines: Mapping[str, str]) -> str:
-    """Return the script that makes a session again."""
-    return "\n".join(lines.values())
-
-
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
     """Yield the name and text of each option, alias and function that the shell prints."""
     lines = iter(text.splitlines())
@@ -206,7 +201,7 @@ class Shell:
         if workdir:
             machine.execute(f"builtin cd -- {shlex.quote(before)}; {last}")
         machine.touch({path: seconds for path, seconds in machine.dated.items() if machine.fs.exists(path)})
-        after = _script(_capture(machine, machine.fresh))
+        after = "\n".join(_capture(machine, machine.fresh).values())
         if machine.is_exhausted:
             raise _RunAgain(keeps_bytes=machine.keeps_bytes)
         machine.collect(written_paths(machine.bash, command, state, place))

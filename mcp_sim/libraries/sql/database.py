@@ -9,6 +9,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import filterfalse
 from pkgutil import get_data
 from threading import Lock
@@ -62,18 +63,13 @@ class Result:
     """The number of the last inserted row."""
 
 
-def _as_text(data: bytes) -> str:
-    """Return a text of the database, also one that a CAST has made of other bytes."""
-    return data.decode("utf-8", "replace")
-
-
 class Database:
     """SQLite over the tables of a world: those of the given state, and those that statements create."""
 
     def __init__(self, prefix: str = "") -> None:
         self._schema, self._prefix = prefix + SCHEMA, prefix
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        self._connection.text_factory = _as_text
+        self._connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # a CAST may make other bytes
         execute = self._connection.execute
         execute("PRAGMA recursive_triggers = ON")
         execute("PRAGMA temp_store = MEMORY")

@@ -84,8 +84,7 @@ def from_sql(value: object, like: str) -> Json:
     if isinstance(value, bytes):
         raise SqlError("Binary values cannot be stored here; store a text")
     if isinstance(value, float) and not math.isfinite(value):
-        message = "number out of range"
-        raise SqlError(message)
+        raise SqlError("number out of range")
     if like == "boolean" and value in (0, 1):
         return bool(value)
     if like in {"object", "array"} and isinstance(value, str):

@@ -73,14 +73,9 @@ def static_problems(text: str, beside: Collection[str] = ()) -> Iterator[tuple[i
         yield from _reaches(node, imported)
         if id(node) not in used:
             yield from _passes_on(node, imported)
-        match node:
-            case ast.Call(func=ast.Attribute() as function) if _reads_clock(node, function):
-                yield (
-                    node.lineno,
-                    f"uses {ast.unparse(function)}, which differs from run to run: use world.now or world.random",
-                )
-            case _:
-                pass
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _reads_clock(node, node.func):
+            why = "which differs from run to run: use world.now or world.random"
+            yield node.lineno, f"uses {ast.unparse(node.func)}, {why}"
 
 
 def _names(module: ast.Module) -> Iterator[tuple[int, str]]:

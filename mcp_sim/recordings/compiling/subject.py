@@ -79,7 +79,10 @@ def read_subject(reference: str | Path, trust: Iterable[Path] = ()) -> Subject:
     (name,) = scenario.servers
     if is_spec(root.value):
         return Subject(name, _title(root.value, name, path), _document(root.value, name, scenario), {}, path)
-    file = _spec_file(root.value["tools"], path, sources)
+    tools: Json = root.value["tools"]
+    file = spec_file(str(next(iter(as_object(tools).values()), tools)), path, sources)
+    if isinstance(file, str):
+        raise UsageError(file)
     spec = sources.open(file)
     if spec is None:
         raise DocumentError(sources.sorted())
@@ -149,14 +152,6 @@ def _document(value: Json, name: str, scenario: Scenario) -> Record:
     kept = {key: inner for key, inner in body.items() if key not in {"mcp_sim", "name", "tools", "program"}}
     tools = [tool.definition for tool in scenario.domain.tools.values()]
     return {"mcp_sim": 1, "name": name, "tools": tools, **kept}
-
-
-def _spec_file(tools: Json, path: Path, sources: Sources) -> Path:
-    value = next(iter(as_object(tools).values())) if isinstance(tools, dict) else tools
-    file = spec_file(str(value), path, sources)
-    if isinstance(file, str):
-        raise UsageError(file)
-    return file
 
 
 def _world(place: Place, path: Path, sources: Sources, scenario: Scenario) -> Record:

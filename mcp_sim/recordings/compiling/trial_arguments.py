@@ -143,14 +143,11 @@ class ArgumentSets:
             return [fields or generated]
         if main_type(schema) == "boolean":
             return [True, False]
-        is_new_key = self._is_new_key(plan, name) if creates else False
+        # The key or name that an argument gives to a new record must not be that of another one.
+        entity = self.domain.entities.get(plan.entity or "") if creates else None
+        is_new_key = entity is not None and (name in {plan.key, entity.key} or snake(name) in {"name", "title"})
         known = [] if is_new_key else [*self._known(plan, name, schema, creates=creates)]
         return [*_unique([*_statements(name, schema), *known, *_mentioned(schema), generated])][:_MOST_VALUES]
-
-    def _is_new_key(self, plan: Plan, name: str) -> bool:
-        """Whether an argument gives a new record its key or name, which must not be that of another one."""
-        entity = self.domain.entities.get(plan.entity or "")
-        return entity is not None and (name in {plan.key, entity.key} or snake(name) in {"name", "title"})
 
     def _known(self, plan: Plan, name: str, schema: Record, *, creates: bool) -> Iterator[Json]:
         """Yield values that an argument may mean: of recordings, of records, of the given state."""
@@ -164,7 +161,8 @@ class ArgumentSets:
             values += [row[name] for row in self._rows(plan) if name in row]
             values += [row[name] for row in self.known.given if name in row]
         if not creates and main_type(schema) in {"string", ""}:
-            values += [value for row in self._own_rows(plan) for value in _names_in(row)]
+            fields = (pair for row in self._own_rows(plan) for pair in row.items())
+            values += [value for field_name, value in fields if isinstance(value, str) and snake(field_name) in _NAMES]
         if is_reference:
             values += [key for other in self.domain.entities.values() for key in self._keys(other)]
             values += self.known.ids
@@ -197,11 +195,6 @@ class ArgumentSets:
             values.setdefault(snake(plan.key), row[entity.key])
         taken = {name: values[snake(name)] for name in properties(schema) if snake(name) in values}
         return {name: value for name, value in taken.items() if fitting_type(value, properties(schema)[name])}
-
-
-def _names_in(row: Record) -> Iterator[Json]:
-    """Yield what a record may be called: its id, name or title."""
-    yield from (value for name, value in row.items() if isinstance(value, str) and snake(name) in _NAMES)
 
 
 def _mentioned(schema: Record) -> Iterator[Json]:

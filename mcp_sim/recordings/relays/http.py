@@ -137,33 +137,26 @@ class _Exchange:
         length = [] if any(name == b"content-length" for name, _ in headers) else [(b"transfer-encoding", b"chunked")]
         host = (b"host", split_url(self._origin).netloc.rpartition("@")[2].encode())
         sent = [host, *headers, *(length if has_body else [])]
-        body = _Body(self._body(receive)) if has_body else _Body(self._no_body())
+        body = _Body(self._body(receive, has_body=has_body))
         seconds = None if scope["method"] == "GET" else self._seconds
         limits = {"timeout": httpx2.Timeout(seconds, connect=CONNECT_SECONDS, pool=None).as_dict()}
         target = f"{self._origin}{_path(scope)}"
         return httpx2.Request(scope["method"], target, headers=sent, stream=body, extensions=limits)
 
-    async def _body(self, receive: Receive) -> AsyncIterator[bytes]:
-        has_more = True
-        while has_more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
+    async def _body(self, receive: Receive, *, has_body: bool) -> AsyncIterator[bytes]:
+        is_last = False
+        while not is_last:
+            message = await receive() if has_body else dict[str, Any]()
+            if message.get("type") == "http.disconnect":
                 raise ClientLeft
-            has_more = message.get("more_body", False)
-            self._see_request(message.get("body", b""), is_last=not has_more)
-            yield message.get("body", b"")
-
-    async def _no_body(self) -> AsyncIterator[bytes]:
-        self._see_request(b"", is_last=True)
-        for nothing in ():
-            yield nothing
-
-    def _see_request(self, data: bytes, *, is_last: bool) -> None:
-        if data:
-            self._tap("client", self._number, data)
-        if is_last:
-            self._tap("asked", self._number, None)
-            self._watch()
+            is_last, data = not message.get("more_body", False), message.get("body", b"")
+            if data:
+                self._tap("client", self._number, data)
+            if is_last:
+                self._tap("asked", self._number, None)
+                self._watch()
+            if has_body:
+                yield data
 
     async def _pass_on(self, request: httpx2.Request, send: Send) -> None:
         response = await self._client.send(request, stream=True)

@@ -180,12 +180,8 @@ class _Archive:
     def _add(self, archive: tarfile.TarFile, name: str, node: Node) -> None:
         plain = name if "P" in self._flags else name.lstrip("/")
         member = tarfile.TarInfo(self._renamed(plain).rstrip("/") or ".")
-        member.mode, member.mtime, member.uname, member.gname = (
-            node.mode,
-            int(node.modified.timestamp()),
-            "root",
-            "root",
-        )
+        member.mode, member.mtime = node.mode, int(node.modified.timestamp())
+        member.uname = member.gname = "root"
         if self._flags & {"v"}:
             self._run.out.append(f"{name}\n")
         if node.is_directory:
