@@ -34,9 +34,8 @@ from mcp_sim.cli import main as mcp_sim
 from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.learner import learn
 from mcp_sim.recordings.learning.selection import TOLERANCE, folds_of, score
-from mcp_sim.recordings.measuring import measure
 from mcp_sim.recordings.responders import recorded_answers
-from mcp_sim.recordings.score import CallScore, Report
+from mcp_sim.recordings.score import CallScore, Report, measure
 from mcp_sim.runs.validity.comparison import compare, run_real, run_simulation
 from mcp_sim.runs.validity.sides import open_side
 from mcp_sim.runs.validity.task import read_task

@@ -33,8 +33,7 @@ import yaml
 
 from mcp_sim.cli import main as mcp_sim
 from mcp_sim.recordings.known import ForeignData, data_of
-from mcp_sim.recordings.measuring import measure
-from mcp_sim.recordings.score import Report
+from mcp_sim.recordings.score import Report, measure
 from mcp_sim.spec.sessions import Session, read_sessions
 from mcp_sim.spec.sources import shipped
 

@@ -14,9 +14,8 @@ from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.parsing import count, share, trust_option, writable_file
 from mcp_sim.cli.terminal import Palette, Progress, json_option, note, print_json, table_lines
 from mcp_sim.recordings.columns import COLUMNS
-from mcp_sim.recordings.measuring import measure
 from mcp_sim.recordings.responders import Responders, recorded_answers
-from mcp_sim.recordings.score import Report, Scores
+from mcp_sim.recordings.score import Report, Scores, measure
 from mcp_sim.spec.sessions import read_sessions, single_server
 from mcp_sim.spec.sources import is_folder
 from mcp_sim.types.readable import printable

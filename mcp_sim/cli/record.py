@@ -155,8 +155,7 @@ def _list(heading: str, lines: Iterable[str]) -> None:
 
 
 def _pseudonyms(args: argparse.Namespace) -> Any:
-    from mcp_sim.recordings.capture.pseudonyms import Pseudonyms  # noqa: PLC0415 (only with --pseudonyms)
-    from mcp_sim.recordings.capture.stand_ins import pseudonym_key  # noqa: PLC0415 (only with --pseudonyms)
+    from mcp_sim.recordings.capture.pseudonyms import Pseudonyms, pseudonym_key  # noqa: PLC0415 (with --pseudonyms)
 
     try:
         return Pseudonyms(pseudonym_key(args.output))

@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mcp_sim.recordings.measuring import measure
+    from mcp_sim.recordings.score import measure
     from mcp_sim.spec.sessions import read_sessions
 
 __all__ = ["measure", "read_sessions"]
 
-_HOMES = {"measure": "mcp_sim.recordings.measuring", "read_sessions": "mcp_sim.spec.sessions"}
+_HOMES = {"measure": "mcp_sim.recordings.score", "read_sessions": "mcp_sim.spec.sessions"}
 
 
 def __getattr__(name: str) -> Any:

@@ -17,7 +17,7 @@ from support.notebook_server import record
 from mcp_sim import Simulator
 from mcp_sim.cli import main
 from mcp_sim.recordings.learning.selection import lower_sessions
-from mcp_sim.recordings.measuring import measure
+from mcp_sim.recordings.score import measure
 from mcp_sim.spec.sessions import read_sessions, session_lines
 from mcp_sim.types import ToolResult
 

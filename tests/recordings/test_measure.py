@@ -10,8 +10,8 @@ import pytest
 from support.notebook_server import CALLS, record
 
 from mcp_sim.recordings import responders
-from mcp_sim.recordings.measuring import measure
 from mcp_sim.recordings.responders import Simulations
+from mcp_sim.recordings.score import measure
 from mcp_sim.simulator.compile import load
 from mcp_sim.spec.sessions import read_sessions, session_lines
 

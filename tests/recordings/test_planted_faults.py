@@ -13,7 +13,7 @@ from support.notebook_program import PROGRAM, write_specs
 from support.notebook_server import record
 from support.places import ROOT
 
-from mcp_sim.recordings.measuring import measure
+from mcp_sim.recordings.score import measure
 from mcp_sim.spec.sessions import read_sessions
 
 sys.path.insert(0, str(ROOT / "benchmarks"))

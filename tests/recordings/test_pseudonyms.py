@@ -22,8 +22,7 @@ from support.warm import PYTHON
 
 from mcp_sim.cli import main
 from mcp_sim.cli.record import Recording
-from mcp_sim.recordings.capture.pseudonyms import Pseudonyms
-from mcp_sim.recordings.capture.stand_ins import KEY_FILE, pseudonym_key
+from mcp_sim.recordings.capture.pseudonyms import KEY_FILE, Pseudonyms, pseudonym_key
 from mcp_sim.recordings.relays import backlog
 from mcp_sim.spec.sessions import read_sessions
 

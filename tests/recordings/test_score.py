@@ -12,9 +12,8 @@ from support.notebook_server import CALLS, record
 
 from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.known import data_of
-from mcp_sim.recordings.measuring import score_sessions
 from mcp_sim.recordings.responders import RecordedServer, recorded_answers
-from mcp_sim.recordings.score import CallScore, Report, score_session
+from mcp_sim.recordings.score import CallScore, Report, score_session, score_sessions
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session, read_sessions
 from mcp_sim.types.errors import Crash
 

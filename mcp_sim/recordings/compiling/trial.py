@@ -17,10 +17,9 @@ from mcp_sim.recordings.compiling.samples import differing_forms
 from mcp_sim.recordings.compiling.single_calls import check_hooks
 from mcp_sim.recordings.compiling.subject import PROGRAM as FILE
 from mcp_sim.recordings.compiling.trial_arguments import KnownArguments
-from mcp_sim.recordings.measuring import score_sessions
 from mcp_sim.recordings.observed import observe
 from mcp_sim.recordings.responders import Simulations, start_of
-from mcp_sim.recordings.score import CallScore, Report
+from mcp_sim.recordings.score import CallScore, Report, score_sessions
 from mcp_sim.simulator.compile import checked, load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.programs import declared_fields

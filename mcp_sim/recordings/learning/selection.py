@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from mcp_sim.recordings.learning.drafts import Draft, written
 from mcp_sim.recordings.learning.lessons import ERRORS, OF_A_TOOL, RESULT, WHOLE, Lesson, Piece, taught
-from mcp_sim.recordings.measuring import score_sessions
 from mcp_sim.recordings.responders import Simulations
-from mcp_sim.recordings.score import CallScore, Report, Scores
+from mcp_sim.recordings.score import CallScore, Report, Scores, score_sessions
 from mcp_sim.spec.sessions import Session
 from mcp_sim.types.frozen import frozen
 
