@@ -106,13 +106,13 @@ def _structure(call: Comparison) -> Iterator[Mark]:
         yield Mark(float(kind == other), "" if kind == other else f"recorded {kind}, answered {other}")
 
 
-def paths_of(value: Json, path: str = "$") -> frozenset[str]:
+def paths_of(value: Json) -> frozenset[str]:
     """Return the paths in a value, without indexes, and with the type of each value.
 
     The whole value is not a path unless it is empty: all objects would have that in common.
     """
     paths = set[str]()
-    _add_paths(value, path, paths)
+    _add_paths(value, "$", paths)
     return frozenset(paths)
 
 

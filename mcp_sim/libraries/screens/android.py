@@ -187,11 +187,10 @@ _ESCAPED = {
 """Characters that attributes cannot have as they are; for those that XML cannot have, Android prints a dot."""
 
 
-def uiautomator(root: View, package: str, rotation: int = 0) -> str:
+def uiautomator(root: View, package: str) -> str:
     """Return the screen as `uiautomator dump` prints it."""
-    lines = [f"<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"{rotation}\">"]
-    lines += _nodes(root, 0, package)
-    return "".join([*lines, "</hierarchy>"])
+    head = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"0\">"
+    return "".join([head, *_nodes(root, 0, package), "</hierarchy>"])
 
 
 def _nodes(view: View, index: int, package: str) -> Iterator[str]:
