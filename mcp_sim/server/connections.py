@@ -479,17 +479,16 @@ class Connection(HttpToolsProtocol):
         if body is not None:
             answer = self._answer_at_once(self.url, self.headers, body)
             if answer is not None:
-                self._send_whole(answer)
+                # Close the connection if no other request begins for a while, as the application does.
+                self._buffered.write_whole(answer)
+                self._limits.answered(self, self.loop.time())
+                self.timeout_keep_alive_task = self.loop.call_later(
+                    self.timeout_keep_alive, self.timeout_keep_alive_handler
+                )
                 return
             super().on_headers_complete()
             super().on_body(body)
         super().on_message_complete()
-
-    def _send_whole(self, answer: bytes) -> None:
-        """Send an answer. Close the connection if no other request begins for a while, as the application does."""
-        self._buffered.write_whole(answer)
-        self._limits.answered(self, self.loop.time())
-        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
     def pause_writing(self) -> None:
         super().pause_writing()

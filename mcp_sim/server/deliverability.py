@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.errors import UsageError, did_you_mean
-from mcp_sim.types.scenario import PerturbationEntry, Scenario
+from mcp_sim.types.scenario import Scenario
 
 Transport = Literal["stdio", "http"]
 
@@ -43,12 +42,10 @@ def check_deliverable(scenario: Scenario, transport: Transport, clock: Mode) -> 
     """Raises `UsageError` that names every fault which this transport or clock cannot deliver."""
     carried = DELIVERABLE[transport] - (ENDLESS[transport] if clock == "virtual" else set[str]())
     sentences = [
-        sentence for entry in scenario.perturbations if entry.enabled for sentence in _undeliverable(entry, carried)
+        f"{entry.id} ({entry.kind}): {REASONS.get(how, how)}"
+        for entry in scenario.perturbations
+        if entry.enabled
+        for how in sorted(entry.perturbation.breaks() - carried)
     ]
     if sentences:
         raise UsageError(f"these faults cannot be served over {transport} with --clock {clock}: {'; '.join(sentences)}")
-
-
-def _undeliverable(entry: PerturbationEntry, carried: frozenset[str]) -> Iterator[str]:
-    for how in sorted(entry.perturbation.breaks() - carried):
-        yield f"{entry.id} ({entry.kind}): {REASONS.get(how, how)}"

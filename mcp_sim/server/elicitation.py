@@ -94,18 +94,16 @@ class Elicitation:
             if any(questions[name].is_refused(answer) for name, answer in answers.items() if name in questions):
                 return answers
             if open_ones:
+                text = canonical(answers).encode()
+                state = urlsafe_b64encode(self._signature(text, asked) + text).decode()
                 raise InputRequired(
                     {
                         "resultType": "input_required",
                         "inputRequests": open_ones,
-                        "requestState": self._signed(answers, asked),
+                        "requestState": state,
                     }
                 )
         return answers
-
-    def _signed(self, answers: Record, asked: AskedRequest) -> str:
-        text = canonical(answers).encode()
-        return urlsafe_b64encode(self._signature(text, asked) + text).decode()
 
     def _verified(self, state: Json, asked: AskedRequest) -> Record:
         """Return the signed answers. Raises `MCPError` for an invalid signature, or one of another request."""

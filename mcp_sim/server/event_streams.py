@@ -82,34 +82,27 @@ class Transport(StreamableHTTPServerTransport):
                 request, send, HTTPStatus.METHOD_NOT_ALLOWED, "Streams of this server cannot be resumed", allowed
             )
         elif await self._validate_request_headers(request, send):
-            await self._stream(send)
+            stream: _Stream = anyio.create_memory_object_stream[EventMessage](MOST_HELD)
+            self._opened.append(stream)
+            if len(self._opened) > MOST_STREAMS:
+                self._opened[0][0].close()
+            session = [(b"mcp-session-id", self.mcp_session_id.encode())] if self.mcp_session_id else []
+            try:
+                await send({"type": "http.response.start", "status": 200, "headers": [*HEADERS, *session]})
+                with suppress(anyio.EndOfStream, anyio.ClosedResourceError):
+                    await forward(stream[1], send)
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+            finally:
+                # The newest stream that is left gets the messages from now on.
+                self._opened.remove(stream)
+                for end in stream:
+                    end.close()
 
     async def _refuse(
         self, request: Request, send: Send, status: HTTPStatus, message: str, headers: dict[str, str] | None = None
     ) -> None:
         response: Any = self._create_error_response(f"{status.phrase}: {message}", status, headers=headers)
         await response(request.scope, request.receive, send)
-
-    async def _stream(self, send: Send) -> None:
-        """Send messages until the client leaves or the session ends."""
-        stream: _Stream = anyio.create_memory_object_stream[EventMessage](MOST_HELD)
-        self._opened.append(stream)
-        if len(self._opened) > MOST_STREAMS:
-            self._opened[0][0].close()
-        session = [(b"mcp-session-id", self.mcp_session_id.encode())] if self.mcp_session_id else []
-        try:
-            await send({"type": "http.response.start", "status": 200, "headers": [*HEADERS, *session]})
-            with suppress(anyio.EndOfStream, anyio.ClosedResourceError):
-                await forward(stream[1], send)
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-        finally:
-            self._forget(stream)
-
-    def _forget(self, stream: _Stream) -> None:
-        """End a stream. The newest one that is left gets the messages from then on."""
-        self._opened.remove(stream)
-        for end in stream:
-            end.close()
 
     async def terminate(self) -> None:
         for sender, _ in self._opened:

@@ -194,24 +194,26 @@ class Exchange:
         match self._broken:
             case BrokenDelivery(how="http", status=status, headers=headers, body=body) if not self.has_begun:
                 sent = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
-                await self._respond(status or 500, sent, body.encode())
+                if not any(name == b"content-type" for name, _ in sent):
+                    sent.append((b"content-type", b"text/plain; charset=utf-8"))
+                kept = [header for header in sent if header[0] != b"content-length"]
+                await respond(self._send, status or 500, kept, body.encode())
                 return
             case BrokenDelivery(how="garbled", body=body):
                 await self._garble(body.encode())
                 return
             case BrokenDelivery(how="partial", body=body):
-                await self._begin(body.encode())
+                begun = body.encode()
+                if not self.has_begun:
+                    promised = str(len(begun) + 1024).encode()
+                    announced = [(b"content-type", b"application/json"), (b"content-length", promised)]
+                    await self._send({"type": "http.response.start", "status": 200, "headers": announced})
+                await self._send({"type": "http.response.body", "body": begun, "more_body": True})
             case _:
                 pass
         self.scope["extensions"][CONNECTION]["close"]()
         while (await self._receive())["type"] != "http.disconnect":
             pass
-
-    async def _respond(self, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
-        if not any(name == b"content-type" for name, _ in headers):
-            headers.append((b"content-type", b"text/plain; charset=utf-8"))
-        kept = [header for header in headers if header[0] != b"content-length"]
-        await respond(self._send, status, kept, body)
 
     async def _garble(self, body: bytes) -> None:
         """Send a complete response with garbled content; within a stream, as an event."""
@@ -220,14 +222,6 @@ class Exchange:
             return
         event = b"event: message\r\ndata: %b\r\n\r\n" % body
         await self._send({"type": "http.response.body", "body": event, "more_body": False})
-
-    async def _begin(self, body: bytes) -> None:
-        """Send the beginning of a response that announces a longer body."""
-        if not self.has_begun:
-            promised = str(len(body) + 1024).encode()
-            headers = [(b"content-type", b"application/json"), (b"content-length", promised)]
-            await self._send({"type": "http.response.start", "status": 200, "headers": headers})
-        await self._send({"type": "http.response.body", "body": body, "more_body": True})
 
     def _start_watch(self) -> None:
         self._watch = asyncio.get_running_loop().create_task(self._until_left())
@@ -356,7 +350,11 @@ class Bodies:
 
     async def _rest(self, body: bytearray, receive: Receive, scope: anyio.CancelScope) -> bytes:
         while len(body) <= self._longest:
-            self._hold(scope, len(body))
+            size = len(body)
+            self._held += size - self._sizes[scope]
+            self._sizes[scope] = size
+            if self._held > MOST_HELD:
+                next(iter(self._sizes)).cancel()
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise Refusal(400, INVALID_REQUEST, "The request did not arrive whole", {"connection": "close"})
@@ -364,12 +362,6 @@ class Bodies:
             if not message.get("more_body") and len(body) <= self._longest:
                 return bytes(body)
         raise Refusal(413, INVALID_REQUEST, "Request body too large", {"connection": "close"})
-
-    def _hold(self, scope: anyio.CancelScope, size: int) -> None:
-        self._held += size - self._sizes[scope]
-        self._sizes[scope] = size
-        if self._held > MOST_HELD:
-            next(iter(self._sizes)).cancel()
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

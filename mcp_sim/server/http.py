@@ -160,7 +160,11 @@ class HttpServer:
             await refusal.send(send)
         except Exception:
             logger.exception("a request failed: %s %s", scope["method"], scope["path"])
-            await _send_internal_error(scope, send)
+            exchange: Exchange | None = scope.get(EXCHANGE)
+            if exchange is None or not exchange.has_begun:
+                await Refusal(500, INTERNAL_ERROR, "Internal error").send(send)
+            else:
+                scope["extensions"][CONNECTION]["close"]()
 
     async def _report_health(self, scope: Scope, send: Send) -> None:
         """Answer 200 while the server serves, 503 while it ends. It needs no token and shows nothing else."""
@@ -246,7 +250,11 @@ class HttpServer:
         """Pass a request to its server, and its answer to the client. Raises `Refusal`."""
         scope = exchange.scope
         if addressee.end != "mcp":
-            await self._answer_older(exchange, addressee)
+            older = addressee.names.session or ""
+            if addressee.end == STREAM:
+                await self._older.open(exchange, self._servers[addressee.server], addressee.owner, older)
+            else:
+                await self._older.take(exchange, addressee.owner, older)
             return
         may_be_plain = scope["method"] == "POST" and not exchange.is_unanswered
         plain = self._answer_plain(addressee, scope["headers"], headers, exchange.body) if may_be_plain else None
@@ -261,17 +269,14 @@ class HttpServer:
             await exchange.answer_with(self._modern(exchange, addressee.server, headers))
             del scope[EXCHANGE]  # breaks a reference cycle; only sessions need it later
         else:
-            await self._with_handshake(exchange, addressee.owner)
+            exchange.is_endless = exchange.scope["method"] == "GET"
+            session = exchange.names.session
+            if session is None:
+                await self._sessions.open_and_answer(exchange, self._servers[addressee.owner.server], addressee.owner)
+            else:
+                await self._sessions.answer(exchange, session, addressee.owner)
         if exchange.is_unanswered:
             raise _leaving()
-
-    async def _answer_older(self, exchange: Exchange, addressee: Addressee) -> None:
-        """Answer a request of HTTP+SSE. Raises `Refusal`."""
-        session = addressee.names.session or ""
-        if addressee.end == STREAM:
-            await self._older.open(exchange, self._servers[addressee.server], addressee.owner, session)
-        else:
-            await self._older.take(exchange, addressee.owner, session)
 
     async def _pass_on(self, exchange: Exchange, addressee: Addressee, send: Send) -> bool:
         """Pass a request with its connection to the worker that has its world, unless this process has it.
@@ -376,15 +381,6 @@ class HttpServer:
         exchange.takes_results = True
         return self._plain[server].handle_request
 
-    async def _with_handshake(self, exchange: Exchange, owner: SessionOwner) -> None:
-        """Answer a request of a protocol with a handshake."""
-        exchange.is_endless = exchange.scope["method"] == "GET"
-        session = exchange.names.session
-        if session is None:
-            await self._sessions.open_and_answer(exchange, self._servers[owner.server], owner)
-        else:
-            await self._sessions.answer(exchange, session, owner)
-
     def _principal(self, *credentials: bytes | None) -> str | None:
         """Return the world of the bearer token, if any. Raises `Refusal` for clients that are not admitted."""
         # The cache holds its keys: 4,096 heads of 64 KiB would hold 256 MiB.
@@ -462,15 +458,6 @@ async def _modern(stack: AsyncExitStack, server: Impersonation, as_json: bool) -
 
 def _leaving() -> Refusal:
     return Refusal(503, INTERNAL_ERROR, LEAVING, {"connection": "close"})
-
-
-async def _send_internal_error(scope: Scope, send: Send) -> None:
-    """Answer with an internal error without details, or close a connection whose response has begun."""
-    exchange: Exchange | None = scope.get(EXCHANGE)
-    if exchange is None or not exchange.has_begun:
-        await Refusal(500, INTERNAL_ERROR, "Internal error").send(send)
-    else:
-        scope["extensions"][CONNECTION]["close"]()
 
 
 async def _break_off(ctx: Context, broken: BrokenDelivery) -> None:

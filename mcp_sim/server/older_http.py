@@ -88,7 +88,10 @@ class OlderHttp:
         answers, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
         self._open[session] = _Stream(owner, scope, incoming)
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-        beginning = event(_endpoint(scope, session), b"endpoint")
+        path: str = scope["path"].rstrip("/").removesuffix(STREAM) + MESSAGES
+        others = [option for option in scope["query_string"].split(b"&") if option]
+        endpoint = path.encode() + b"?" + b"&".join([*others, f"{SESSION}={session}".encode()])
+        beginning = event(endpoint, b"endpoint")
         await send({"type": "http.response.body", "body": beginning, "more_body": True})
         dispatcher = JSONRPCDispatcher[TransportContext](requests, answers, inline_methods=frozenset({"initialize"}))
         connection = Connection.for_loop(dispatcher, session_id=session)
@@ -96,10 +99,3 @@ class OlderHttp:
             tasks.start_soon(forward, outgoing, send)
             await serve_connection(server, dispatcher, connection=connection, lifespan_state={})
             tasks.cancel_scope.cancel()
-
-
-def _endpoint(scope: Scope, session: str) -> bytes:
-    """Return the path where a stream's client posts its messages, with the query that names its world."""
-    path: str = scope["path"].rstrip("/").removesuffix(STREAM) + MESSAGES
-    others = [option for option in scope["query_string"].split(b"&") if option]
-    return path.encode() + b"?" + b"&".join([*others, f"{SESSION}={session}".encode()])

@@ -63,7 +63,17 @@ class Stdio:
     async def serve(self, server: Served) -> int:
         """Serve until stdin ends, stdout is closed, or SIGINT or SIGTERM arrives. Return the exit code."""
         await self._write(self._opened.unwritten)
-        await self._serve(server)
+        incoming, requests = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        answers, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+        async with anyio.create_task_group() as tasks:
+            sent = anyio.Event()
+            tasks.start_soon(self._receive, incoming)
+            tasks.start_soon(self._send, outgoing, sent)
+            tasks.start_soon(self._hurry, tasks.cancel_scope)
+            await server.run(requests, answers, server.create_initialization_options())
+            with anyio.move_on_after(LEAVE_SECONDS):
+                await sent.wait()
+            tasks.cancel_scope.cancel()
         received = self._streams.signals
         return 128 + received[0] if received else 0
 
@@ -77,19 +87,6 @@ class Stdio:
             return
         await self._write(broken.body.encode())
         self._break()
-
-    async def _serve(self, server: Served) -> None:
-        incoming, requests = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        answers, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-        async with anyio.create_task_group() as tasks:
-            sent = anyio.Event()
-            tasks.start_soon(self._receive, incoming)
-            tasks.start_soon(self._send, outgoing, sent)
-            tasks.start_soon(self._hurry, tasks.cancel_scope)
-            await server.run(requests, answers, server.create_initialization_options())
-            with anyio.move_on_after(LEAVE_SECONDS):
-                await sent.wait()
-            tasks.cancel_scope.cancel()
 
     async def _hurry(self, everything: anyio.CancelScope) -> None:
         await self.left.wait()

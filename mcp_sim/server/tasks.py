@@ -97,7 +97,9 @@ class Tasks:
         """Answer a request about tasks. Raises `MCPError` for an unknown one, or that of a failed call."""
         if method == "tasks/list":
             return {"tasks": [task.shown() for task in self._of(world, caller)]}
-        task = self._named(world, caller, params.get("taskId"))
+        task = next((task for task in self._of(world, caller) if task.id == params.get("taskId")), None)
+        if task is None:
+            raise MCPError(INVALID_PARAMS, "Failed to retrieve task: Task not found")
         if method == "tasks/cancel":
             if not task.is_working:
                 raise MCPError(INVALID_PARAMS, f"Cannot cancel task: already in terminal status '{task.status}'")
@@ -120,12 +122,6 @@ class Tasks:
         for task in [task for task in kept.values() if task.created + timedelta(seconds=task.ttl) < now]:
             del kept[task.id]
         return [task for task in kept.values() if task.caller == caller]
-
-    def _named(self, world: World, caller: str, name: Json) -> _Task:
-        task = next((task for task in self._of(world, caller) if task.id == name), None)
-        if task is None:
-            raise MCPError(INVALID_PARAMS, "Failed to retrieve task: Task not found")
-        return task
 
 
 def support_of(scenario: Scenario, server: str) -> dict[str, str]:

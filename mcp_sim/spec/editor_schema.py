@@ -72,7 +72,14 @@ def _with_entries(root: type[Root]) -> Record:
     defs["When"] = _when(of, defs, kinds["triggers"])
     defs["Perturbation"]["properties"]["when"] = {"$ref": "#/$defs/When"}
     document = _definition(defs, of[root])
-    _point_to_entries(document["properties"], kinds["world_models"])
+    choices = [{"enum": list(kinds["world_models"])}, {"$ref": "#/$defs/WorldModel"}]
+    entries: Record = {
+        "perturbations": {"items": {"$ref": "#/$defs/Perturbation"}},
+        "expect": {"items": {"$ref": "#/$defs/Expectation"}},
+        "world_model": {"anyOf": [*choices, {"type": "array", "items": {"anyOf": choices}, "minItems": 1}]},
+    }
+    for name in document["properties"].keys() & entries.keys():
+        document["properties"][name] |= entries[name]
     return {"$schema": DIALECT, **_with_nulls(document), "$defs": _in_use(document, defs)}
 
 
@@ -83,18 +90,6 @@ def _with_nulls(document: Record) -> Record:
         name: body if name in required else {"anyOf": [body, {"type": "null"}]} for name, body in properties.items()
     }
     return {**document, "properties": nullable}
-
-
-def _point_to_entries(properties: Record, models: Mapping[str, type[Kind]]) -> None:
-    """Set the schemas of the entries of a document's lists."""
-    choices = [{"enum": list(models)}, {"$ref": "#/$defs/WorldModel"}]
-    entries: Record = {
-        "perturbations": {"items": {"$ref": "#/$defs/Perturbation"}},
-        "expect": {"items": {"$ref": "#/$defs/Expectation"}},
-        "world_model": {"anyOf": [*choices, {"type": "array", "items": {"anyOf": choices}, "minItems": 1}]},
-    }
-    for name in properties.keys() & entries.keys():
-        properties[name] |= entries[name]
 
 
 def _entry(of: _Keys, defs: Record, common: type[BaseModel], kinds: Mapping[str, type[Kind]]) -> Record:

@@ -75,17 +75,13 @@ def read_perturbations(
         if (perturbation_entry := _perturbation(entry, domain)) is not None
     ]
     if domain is not None and not any(problem.severity == "error" for problem in place.problems):
-        _warn_about_shadowed(placed, domain)
+        outer = shadowed_by([perturbation for _, perturbation in placed], domain)
+        for (at, _), name in zip(placed, outer, strict=True):
+            if name is not None:
+                at.warning(f"never has an effect: {name} answers every call of these tools first")
         for at, problem in conflicts([perturbation for _, perturbation in placed], domain):
             placed[at][0].error(problem)
     return tuple(perturbation for _, perturbation in placed)
-
-
-def _warn_about_shadowed(entries: Sequence[tuple[Place, PerturbationEntry]], domain: Domain) -> None:
-    outer = shadowed_by([entry for _, entry in entries], domain)
-    for (at, _), name in zip(entries, outer, strict=True):
-        if name is not None:
-            at.warning(f"never has an effect: {name} answers every call of these tools first")
 
 
 def _refuse(place: Place, names: Iterable[str], why: str) -> None:
@@ -239,13 +235,10 @@ def named_world_model(text: str, option: str = "--world-model", **options: Json)
     try:
         kind = family.model_validate({**given, **options} if has_more else {})
     except ValueError as error:
-        raise UsageError(f"{option} {text}: {_first_reason(error)}{'' if has_more else f'; {form}'}") from None
+        first = cast("Any", error).errors()[0]
+        reason = f"{'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}"
+        raise UsageError(f"{option} {text}: {reason}{'' if has_more else f'; {form}'}") from None
     return WorldModelEntry(kind, name)
-
-
-def _first_reason(error: ValueError) -> str:
-    details = cast("Any", error).errors()
-    return f"{'.'.join(map(str, details[0]['loc']))}: {details[0]['msg'].removeprefix('Value error, ')}"
 
 
 def _world_model(place: Place, domain: Domain | None, document: Path) -> WorldModelEntry | None:

@@ -89,7 +89,14 @@ def differences(imported: Imported, folder: Path) -> list[str]:
     old, new = _by_name(before), _by_name(imported.tools)
     lines: list[str] = []
     for name in dict.fromkeys([*old, *new]):
-        lines += _difference(name, old.get(name), new.get(name))
+        if name not in old or name not in new:
+            lines.append(f"{'-' if name in old else '+'} {name}")
+        elif old[name] != new[name]:
+            before, after = (
+                json.dumps(tool, indent=2, ensure_ascii=False).splitlines() for tool in (old[name], new[name])
+            )
+            changed = list(unified_diff(before, after, lineterm="", n=1))[2:]
+            lines += [f"~ {name}", *(f"    {line}" for line in changed)]
     if not lines and list(old) != list(new):
         lines.append("the order of the tools has changed")
     return lines
@@ -105,17 +112,6 @@ def _by_name(tools: Sequence[Json]) -> dict[str, Json]:
             distinct, number = f"{name} ({number})", number + 1
         by_name[distinct] = tool
     return by_name
-
-
-def _difference(name: str, old: Json, new: Json) -> Iterator[str]:
-    if old == new:
-        return
-    if old is None or new is None:
-        yield f"{'+' if old is None else '-'} {name}"
-        return
-    yield f"~ {name}"
-    before, after = (json.dumps(item, indent=2, ensure_ascii=False).splitlines() for item in (old, new))
-    yield from (f"    {line}" for line in list(unified_diff(before, after, lineterm="", n=1))[2:])
 
 
 # the spec -------------------------------------------------------------------------------------------------------------

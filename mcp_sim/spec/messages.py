@@ -107,13 +107,10 @@ def _combined(details: list[ErrorDetails], model: type[BaseModel], path: Path) -
     others = [detail for detail in details if detail["type"] not in _TYPES]
     if others and not (expected and all(detail["type"] == "none_required" for detail in others)):
         return "; or ".join(dict.fromkeys(_message(detail, model, path) for detail in others))
-    return f"expected {' or '.join(expected)}, got {shown(details[0]['input'])}{_quote_hint(details)}"
-
-
-def _quote_hint(details: list[ErrorDetails]) -> str:
     value = details[0]["input"]
     wants_string = any(detail["type"] == "string_type" for detail in details)
-    return f'; quote it: "{value}"' if wants_string and isinstance(value, int | float) else ""
+    hint = f'; quote it: "{value}"' if wants_string and isinstance(value, int | float) else ""
+    return f"expected {' or '.join(expected)}, got {shown(value)}{hint}"
 
 
 def _message(detail: ErrorDetails, model: type[BaseModel], path: Path) -> str:

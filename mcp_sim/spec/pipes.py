@@ -144,11 +144,7 @@ async def _end(process: ServerProcess, stdin: ByteSendStream, stdout: ByteReceiv
     close_process_job(process)
     with suppress(*GONE):
         await stdout.aclose()
-    _release(process)
-
-
-def _release(process: ServerProcess) -> None:
-    """Close the pipes that something else still holds open, or that were not read to their end."""
+    # Something else may still hold the pipes open, or they were not read to their end.
     transport = getattr(getattr(process, "_process", None), "_transport", None)
     if transport is not None:
         with suppress(PermissionError):

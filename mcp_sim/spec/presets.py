@@ -90,16 +90,26 @@ def _presets(
     at: Place, names: Sequence[str], document: Path, sources: Sources, domain: Domain | None, *, adversarial: bool
 ) -> list[Preset]:
     """Read the presets that a scenario names. Each may be named once, and some of its faults must fit the tools."""
-    presets = list[Preset]()
+    presets, known = list[Preset](), shipped("presets")
     for index, name in enumerate(names):
         here = at.at(index) if at.is_list else at
         if name in names[:index]:
             here.error(f"{name!r} is listed already")
             continue
-        preset = _preset(here, name, document, sources, domain, adversarial=adversarial)
-        if preset is not None and not preset.entries and preset.left_out:
+        file = sources.named_file(name, document) if is_file_name(name) else known.get(name)
+        if not isinstance(file, Path):
+            here.error(file or f"unknown preset {name!r}{did_you_mean(name, known)}")
+            continue
+        root = sources.open(file)
+        if root is None:
+            continue
+        if not is_preset(root):
+            root.error("is not a preset: the key `preset:` with its description is missing")
+            continue
+        preset = read_preset(root, domain, allow_adversarial=adversarial)
+        if not preset.entries and preset.left_out:
             here.error(f"none of the faults of {name!r} fits these tools: {preset.left_out[0][1]}")
-        elif preset is not None:
+        else:
             presets.append(preset)
     return presets
 
@@ -120,27 +130,3 @@ def _check_together(
     for entry, name in zip(entries, shadowed_by(entries, domain), strict=True):
         if name is not None and alone.get(entry.id) is None:
             at.warning(f"{entry.id} never has an effect: {name} answers every call of these tools first")
-
-
-def _preset(
-    place: Place, name: str, document: Path, sources: Sources, domain: Domain | None, *, adversarial: bool
-) -> Preset | None:
-    file = _file(name, document, sources)
-    if isinstance(file, str):
-        place.error(file)
-        return None
-    root = sources.open(file)
-    if root is None:
-        return None
-    if not is_preset(root):
-        root.error("is not a preset: the key `preset:` with its description is missing")
-        return None
-    return read_preset(root, domain, allow_adversarial=adversarial)
-
-
-def _file(name: str, document: Path, sources: Sources) -> Path | str:
-    """Return the file that a name in `extends` refers to, or an error message."""
-    if is_file_name(name):
-        return sources.named_file(name, document)
-    known = shipped("presets")
-    return known.get(name) or f"unknown preset {name!r}{did_you_mean(name, known)}"

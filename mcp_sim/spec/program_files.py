@@ -70,25 +70,19 @@ def local_modules(
     return code, trees
 
 
-def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Yield the imports of a module, those within its functions included."""
+def _imported(tree: ast.Module) -> Iterator[str]:
+    """Yield what a module imports, also within its functions."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield node
-        for name in _BLOCKS:
-            waiting += getattr(node, name, ())
-
-
-def _imported(tree: ast.Module) -> Iterator[str]:
-    for node in _imports(tree):
         match node:
             case ast.Import(names=names):
                 yield from (alias.name for alias in names)
             case ast.ImportFrom(module=module, names=names):
                 yield from ((module,) if module else ())
                 yield from (f"{module}.{alias.name}" if module else alias.name for alias in names)
+            case _:
+                waiting += [child for name in _BLOCKS for child in getattr(node, name, ())]
 
 
 def modules_beside(file: Path) -> dict[str, str]:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from mcp_sim.spec.program_tables import Note
 from mcp_sim.spec.sources import Sources, display
-from mcp_sim.types import Record
 from mcp_sim.types.errors import Problem, did_you_mean
 from mcp_sim.types.programs import ProgramFunction, parameter_name
 from mcp_sim.types.surface import Resource, has_unknown_expressions, shape_of, variables
@@ -125,7 +124,11 @@ def add_resource(resources: list[Resource], uri: str, function: ProgramFunction,
         if written:
             message = f"writes {', '.join(written)}, but resources only read: reading this one fails"
             note(function.line, function.name, message, "warning")
-        resources.append(Resource(_definition(uri, function), function=function))
+        options = function.options
+        definition = {"uriTemplate" if variables(uri) else "uri": uri, "name": options.get("name") or function.name}
+        others = {"description": options.get("description"), "mimeType": options.get("mime_type")}
+        shown = {**definition, **{key: value for key, value in others.items() if value}}
+        resources.append(Resource(shown, function=function))
 
 
 def with_program_resources(
@@ -141,14 +144,6 @@ def with_program_resources(
             )
     added = [known_resource for known_resource in shown if shape_of(known_resource.uri) not in known]
     return (*declared, *sorted(added, key=lambda known_resource: known_resource.is_template))
-
-
-def _definition(uri: str, function: ProgramFunction) -> Record:
-    """Return the entry in the list."""
-    options = function.options
-    definition = {"uriTemplate" if variables(uri) else "uri": uri, "name": options.get("name") or function.name}
-    others = {"description": options.get("description"), "mimeType": options.get("mime_type")}
-    return {**definition, **{key: value for key, value in others.items() if value}}
 
 
 def _problems(uri: str, function: ProgramFunction) -> Iterator[str]:

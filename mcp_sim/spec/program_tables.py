@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from keyword import iskeyword
 from math import isfinite
 from typing import Any, TypeAlias, cast
@@ -77,7 +77,7 @@ def read_tables(node: ast.expr, note: Note) -> dict[str, Entity]:
     wrong = [
         (inner.lineno, why)
         for inner in ast.walk(node)
-        if isinstance(inner, ast.expr) and (why := _why_no_constant(inner)) is not None
+        if isinstance(inner, ast.Constant) and (why := why_no_json(inner.value)) is not None
     ]
     for line, why in wrong[:_MOST_ERRORS]:
         note(line, "tables", f"must be JSON, but holds {why}", "error")
@@ -142,7 +142,10 @@ class _Table:
         if not is_declared:  # else another field could be taken for the key
             fields = {key: {"type": "integer" if isinstance(body.get("ids"), int) else "string"}, **fields}
         names = dict.fromkeys([*fields, *links])
-        hidden = self._known(body.get("hidden", ()), names)
+        for field in body.get("hidden", ()):
+            if not isinstance(field, str) or field not in names:
+                self._error(("hidden",), f"unknown field {field!r:.60}{did_you_mean(str(field), names)}")
+        hidden = [field for field in body.get("hidden", ()) if isinstance(field, str)]
         for field, target in links.items():
             if not isinstance(target, str) or target not in tables:
                 self._error(
@@ -182,12 +185,6 @@ class _Table:
             if not isinstance(name, str):
                 self._error((key, name), f"the name of a field must be a text, not {_described(name)}")
         return {name: value for name, value in given.items() if isinstance(name, str)}
-
-    def _known(self, hidden: Iterable[Any], names: Mapping[str, Any]) -> list[Any]:
-        for field in hidden:
-            if not isinstance(field, str) or field not in names:
-                self._error(("hidden",), f"unknown field {field!r:.60}{did_you_mean(str(field), names)}")
-        return [field for field in hidden if isinstance(field, str)]
 
     def _schema(self, field: str, value: Any) -> Record:
         """Return the JSON Schema of a field, given as such or as a default."""
@@ -249,10 +246,6 @@ def _of_default(value: Json) -> Record:
     if kind is None:  # None: any value, once there is one
         return {"type": [*dict.fromkeys(_TYPES.values()), "null"], "default": value}
     return {"type": kind, "default": [*value] if isinstance(value, tuple) else value}
-
-
-def _why_no_constant(node: ast.AST) -> str | None:
-    return why_no_json(node.value) if isinstance(node, ast.Constant) else None
 
 
 def why_no_json(value: Any) -> str | None:

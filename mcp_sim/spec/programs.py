@@ -59,14 +59,8 @@ _VERBS = ("create", "get", "list", "search", "update", "delete", "compute", "non
 _OTHERWISE = ", else serve it in a container with mcp-sim's Dockerfile"
 
 
-def _libraries(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the libraries that the files of a program mention, as in `world.files` or `self.world.sql`."""
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and node.attr in LIBRARIES and _is_world(node.value):
-            yield node.attr
-
-
 def _is_world(node: ast.expr) -> bool:
+    """Whether an expression is called like the world of a function: `world.files`, `self.world.sql`."""
     name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
     return name.strip("_") == "world"
 
@@ -161,7 +155,7 @@ class _Reader:
     ) -> None:
         self._file, self._module, self._sources, self._digest = file, module, sources, digest
         self._trees = {"": module, **helpers}
-        # Return how a program calls the decorators of `mcp_sim.programs`: as it imports them -> their own names.
+        # How a program calls the decorators of `mcp_sim.programs`: as it imports them -> their own names.
         interface_names: dict[str, str] = {}
         for node in module.body:
             match node:
@@ -206,7 +200,8 @@ class _Reader:
     def _analysis(self, tables: Mapping[str, Entity], functions: Iterable[ast.FunctionDef]) -> _Analysis:
         """Analyse the syntax trees, and keep the result."""
         nodes = {name: [*ast.walk(tree)] for name, tree in self._trees.items()}
-        libraries = frozenset(library for inner in nodes.values() for library in _libraries(inner))
+        attributes = [node for inner in nodes.values() for node in inner if isinstance(node, ast.Attribute)]
+        libraries = frozenset(node.attr for node in attributes if node.attr in LIBRARIES and _is_world(node.value))
         changes = tuple(
             (name, line, change) for name, tree in self._trees.items() for line, change in module_state(tree)
         )
@@ -350,19 +345,16 @@ class _Reader:
             self._note(function.line, function.name, f"unknown table {name!r}{did_you_mean(name, tables)}")
 
     def _tables(self) -> dict[str, Entity]:
-        node = self._literal_tables()
+        """Return the `tables` of the program, with those that it includes by `**NAME.tables` of modules beside it."""
+        node = _tables_node(self._module)
+        if isinstance(node, ast.Dict) and None in node.keys:
+            entries = [_at_place(entry) for entry in (self._entries("") or {}).values()]
+            whole = ast.Dict([entry.key for entry in entries], [entry.value for entry in entries])
+            node = ast.copy_location(whole, node)
         try:
             return {} if node is None else read_tables(node, self._note)
         except TooManyProblems:
             return {}
-
-    def _literal_tables(self) -> ast.expr | None:
-        """Return the `tables` of the program, with those that it includes by `**NAME.tables` of modules beside it."""
-        node = _tables_node(self._module)
-        if not isinstance(node, ast.Dict) or None not in node.keys:
-            return node
-        entries = [_at_place(entry) for entry in (self._entries("") or {}).values()]
-        return ast.copy_location(ast.Dict([entry.key for entry in entries], [entry.value for entry in entries]), node)
 
     def _entries(self, module: str) -> Mapping[str, _Entry] | None:
         """Return the entries of the `tables` of a module by their keys, those that it includes among them.
@@ -374,11 +366,13 @@ class _Reader:
         if isinstance(node, ast.Dict):
             entries = dict[str, _Entry]()
             for key, value in zip(node.keys, node.values, strict=True):
-                name = _name_of_tables(value) if key is None else ""
-                included = self._entries(name) if name and name in self._trees else None
-                if included is None:
-                    entries[ast.dump(key or value)] = _Entry(key, value)
-                else:
+                included = None
+                match key, value:
+                    case None, ast.Attribute(value=ast.Name(id=name), attr="tables") if name in self._trees:
+                        included = self._entries(name)
+                    case _:
+                        entries[ast.dump(key or value)] = _Entry(key, value)
+                if included is not None:
                     entries |= {item: entry._replace(place=value) for item, entry in included.items()}
             self._known_entries[module] = entries
         return self._known_entries[module]
@@ -389,12 +383,8 @@ def declared_fields(file: Path) -> dict[str, frozenset[str]]:
     if not file.exists():
         return {}
     node = _tables_node(ast.parse(file.read_bytes()))
-    tables = {} if node is None else read_tables(node, _ignore)
+    tables = {} if node is None else read_tables(node, lambda _line, _path, _message, _severity: None)
     return {name: frozenset(entity.fields) for name, entity in tables.items()}
-
-
-def _ignore(line: int, path: str, message: str, severity: Severity) -> None:
-    """Note nothing."""
 
 
 def _function(node: ast.FunctionDef) -> ProgramFunction:
@@ -437,15 +427,6 @@ def _assignments(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
 
 def _tables_node(module: ast.Module) -> ast.expr | None:
     return next((value for name, value in _assignments(module) if name == "tables"), None)
-
-
-def _name_of_tables(node: ast.expr) -> str:
-    """Return the module whose tables an expression such as `shop.tables` is; '' for others."""
-    match node:
-        case ast.Attribute(value=ast.Name(id=module), attr="tables"):
-            return module
-        case _:
-            return ""
 
 
 def _at_place(entry: _Entry) -> _Entry:

@@ -133,7 +133,9 @@ def read_sessions(
     `servers` and `sessions` are globs for their names. `limit` is the largest number of sessions of each server.
     Raises `UsageError` if there is no such session, and `DocumentError` with every invalid line.
     """
-    files = [place] if is_readable(place) else _session_files(place)
+    files = [place] if is_readable(place) else sorted(place.glob("*.jsonl")) or sorted(place.glob("*/*.jsonl"))
+    if not files and not place.exists():
+        raise UsageError(f"{place}: no such file or folder")
     reader = _Reader(place)
     read = [session for file in files if _matches(file.stem, sessions) for session in reader.session(file)]
     if reader.problems:
@@ -147,12 +149,6 @@ def read_sessions(
     if not chosen:
         raise UsageError(_none_chosen(place, files, read, servers, sessions))
     return chosen
-
-
-def _session_files(place: Path) -> list[Path]:
-    if not place.exists():
-        raise UsageError(f"{place}: no such file or folder")
-    return sorted(place.glob("*.jsonl")) or sorted(place.glob("*/*.jsonl"))
 
 
 def _matches(name: str, globs: Sequence[str]) -> bool:

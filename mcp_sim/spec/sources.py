@@ -99,7 +99,7 @@ def is_file_name(value: str) -> bool:
 def documents_in(folder: Path) -> list[Path]:
     """Return the documents in a folder and its subfolders: files with a document's suffix that mention `mcp_sim`."""
     paths = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
-    return [path for path in paths if not _is_tool_list(path) and b"mcp_sim" in _first_bytes(path)]
+    return [path for path in paths if not path.name.endswith(TOOL_LIST) and b"mcp_sim" in _first_bytes(path)]
 
 
 class Sources:
@@ -285,10 +285,6 @@ def display(path: Path) -> str:
         return str(path)
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
-
-
-def _is_tool_list(path: Path) -> bool:
-    return path.name.endswith(TOOL_LIST)
 
 
 def _first_bytes(path: Path) -> bytes:

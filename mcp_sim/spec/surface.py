@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from mcp_sim.spec.lint import check_declared_schema
 from mcp_sim.spec.parts.content import error_template
-from mcp_sim.spec.parts.plans import CheckPart, SimPart
-from mcp_sim.spec.parts.surface import ArgumentPart, AskPart, Complete, NotifyPart, PromptPart, ResourcePart
+from mcp_sim.spec.parts.plans import CheckPart
+from mcp_sim.spec.parts.surface import AskPart, Complete, NotifyPart, PromptPart, ResourcePart
 from mcp_sim.spec.parts.tool_spec import ToolSpecDocument
 from mcp_sim.spec.places import Place
 from mcp_sim.types import Record
@@ -71,7 +71,12 @@ def read_interactions(
         if sim_part.media not in (None, "none") and "outputSchema" in tools[name].value:
             at.at("media").error(f"{name} has an outputSchema; its result must be structured, not media")
         arguments = [*properties(expanded(as_object(tools[name].value.get("inputSchema"))))]
-        yield name, _interaction(at, sim_part, sim_part.media or usual[name], arguments)
+        asks = _rounds(at.at("ask"), sim_part.ask or ())
+        checks = tuple(_checks(at.at("checks"), sim_part.checks or {}, arguments))
+        notices, blocks = tuple(_notices(sim_part.notify or ())), dump_parts(sim_part.blocks)
+        media = sim_part.media or usual[name]
+        media = None if media == "none" else media
+        yield name, ToolInteraction(asks, notices, blocks, sim_part.latency, checks, media)
 
 
 def check_blocks(place: Place, blocks: Sequence[BaseModel] | None, tools: Iterable[Record]) -> None:
@@ -84,15 +89,6 @@ def check_blocks(place: Place, blocks: Sequence[BaseModel] | None, tools: Iterab
 def dump_parts(parts: Sequence[BaseModel] | None) -> tuple[Record, ...]:
     """Return blocks, icons and other parts as they were written."""
     return tuple(model.model_dump(by_alias=True, exclude_unset=True) for model in parts or ())
-
-
-def _interaction(
-    at: Place, sim_part: SimPart, media: Media | Literal["none"] | None, arguments: Sequence[str]
-) -> ToolInteraction:
-    asks = _rounds(at.at("ask"), sim_part.ask or ())
-    checks = tuple(_checks(at.at("checks"), sim_part.checks or {}, arguments))
-    notices, blocks = tuple(_notices(sim_part.notify or ())), dump_parts(sim_part.blocks)
-    return ToolInteraction(asks, notices, blocks, sim_part.latency, checks, None if media == "none" else media)
 
 
 _USUAL_MEDIA: Mapping[Media, re.Pattern[str]] = {
@@ -195,7 +191,11 @@ def _ask(name: str, ask_part: AskPart) -> Ask:
     if ask_part.roots:
         return Ask("roots/list", {}, "roots", ask_part.optional)
     if ask_part.sample is not None:
-        return Ask("sampling/createMessage", _sampling(ask_part.sample), "sampling", ask_part.optional)
+        sampling = ask_part.sample
+        if isinstance(sampling, str):
+            message = {"role": "user", "content": {"type": "text", "text": sampling}}
+            sampling = {"messages": [message], "maxTokens": MOST_TOKENS}
+        return Ask("sampling/createMessage", sampling, "sampling", ask_part.optional)
     if ask_part.url is not None:
         params = {"mode": "url", "message": ask_part.message, "url": ask_part.url, "elicitationId": name}
         return Ask("elicitation/create", params, "elicitation.url", ask_part.optional)
@@ -207,12 +207,6 @@ def _ask(name: str, ask_part: AskPart) -> Ask:
 
 def _booleans(form: Record | None) -> list[str]:
     return [name for name, body in properties(form or {}).items() if {*types_of(body)} == {"boolean"}]
-
-
-def _sampling(sample: str | Record) -> Record:
-    if isinstance(sample, str):
-        return {"messages": [{"role": "user", "content": {"type": "text", "text": sample}}], "maxTokens": MOST_TOKENS}
-    return sample
 
 
 def _check_form(place: Place, form: Record | None) -> None:
@@ -319,12 +313,8 @@ def _prompt(place: Place, prompt_part: PromptPart) -> Prompt:
         definition,
         tuple({"role": "user", **message} for message in messages),
         _rounds(place.at("ask"), prompt_part.ask),
-        _argument_choices(arguments),
+        {argument.name: _choices(argument.complete) for argument in arguments if argument.complete is not None},
     )
-
-
-def _argument_choices(arguments: Iterable[ArgumentPart]) -> dict[str, Choices]:
-    return {argument.name: _choices(argument.complete) for argument in arguments if argument.complete is not None}
 
 
 # in general -----------------------------------------------------------------------------------------------------------

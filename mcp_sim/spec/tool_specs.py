@@ -38,7 +38,7 @@ from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import properties
-from mcp_sim.types.programs import Program
+from mcp_sim.types.programs import Program, ProgramFunction
 from mcp_sim.types.scenario import ServerSpec
 from mcp_sim.types.surface import Resource, ToolInteraction
 
@@ -121,10 +121,12 @@ def read_spec(
     tools = _tools(document, usable, server or name, prefix)
     definitions = {tool: at.value for tool, at in usable.items()}
     declared = _program(place, document, path, sources, definitions, program)
-    check_sim(place.at("sim"), document.sim, usable, () if declared is None else declared.program.functions)
+    functions: Mapping[str, ProgramFunction] = {} if declared is None else declared.program.functions
+    check_sim(place.at("sim"), document.sim, usable, functions)
     resources = read_resources(place.at("resources"), document.resources)
     if declared is not None:
         resources = with_program_resources(resources, declared.resources, declared.program.path, sources)
+    by_id = {prefix + tool: function for tool, function in functions.items()}
     interactions = read_interactions(place.at("sim"), document, usable, has_resources=bool(resources))
     return Spec(
         server=_server(place, name, document, tuple(tools), resources),
@@ -137,7 +139,7 @@ def read_spec(
         places={prefix + tool: at for tool, at in usable.items()},
         interactions={prefix + tool: interaction for tool, interaction in interactions},
         stubs=tuple(stub.model_copy(update={"tool": prefix + stub.tool}) for stub in document.stubs),
-        program=None if declared is None else _with_ids(declared.program, prefix),
+        program=None if declared is None else replace(declared.program, functions=by_id),
         root=place,
         text=document.text,
     )
@@ -175,10 +177,6 @@ def _with_tables(place: Place, document: ToolSpecDocument, program: DeclaredProg
     for name in entities.keys() & program.entities.keys():
         place.at("entities", name).error("the program has a table of this name; declare its fields there")
     return {**entities, **program.entities}
-
-
-def _with_ids(program: Program, prefix: str) -> Program:
-    return replace(program, functions={prefix + tool: function for tool, function in program.functions.items()})
 
 
 def _server(

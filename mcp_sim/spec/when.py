@@ -75,8 +75,10 @@ def check_when(place: Place, when: When, domain: Domain, tools: Sequence[Tool], 
 
 
 def _check_triggers(place: Place, when: When, domain: Domain, tools: Sequence[Tool]) -> None:
-    if when.per is not None:
-        _check_per(place.at("per"), when, tools)
+    if when.per is not None and not any(trigger.role is Role.COUNTER for trigger in when.triggers):
+        place.at("per").warning("has no effect without a counter beside it: nth, first, every or burst")
+    for problem in () if when.per is None else quota_problems(when.per, tools):
+        place.at("per").error(problem)
     for trigger in when.triggers:
         at = place.at(triggers.name_of(trigger))
         for problem in trigger.problems(domain, tools):
@@ -88,13 +90,6 @@ def _check_triggers(place: Place, when: When, domain: Domain, tools: Sequence[To
             _check_triggers(place.at(word, index), nested, domain, tools)
     for nested in when.none:
         _check_triggers(place.at("not"), nested, domain, tools)
-
-
-def _check_per(place: Place, when: When, tools: Sequence[Tool]) -> None:
-    if not any(trigger.role is Role.COUNTER for trigger in when.triggers):
-        place.warning("has no effect without a counter beside it: nth, first, every or burst")
-    for problem in quota_problems(when.per or "", tools):
-        place.error(problem)
 
 
 class _Bound(NamedTuple):

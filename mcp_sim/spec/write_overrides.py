@@ -19,7 +19,7 @@ from mcp_sim.spec.trust import Trust
 from mcp_sim.spec.yaml12 import Path as Parts
 from mcp_sim.spec.yaml12.writing import insert_entries
 from mcp_sim.types import Json, Record
-from mcp_sim.types.domain import Domain, Field, singleton_key
+from mcp_sim.types.domain import Domain, singleton_key
 from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_object
@@ -186,17 +186,14 @@ def _plain(value: Any) -> Json:
 def _entity_entry(domain: Domain, name: str, server: str) -> Record:
     entity, is_undecided = domain.entities[name], name in domain.unspecified
     values = {name: getattr(entity, name) for name in EntityPart.model_fields if hasattr(entity, name)}
+    fields = dict[str, Record]()
+    for field in entity.fields.values():
+        link = {} if field.link is None else {"link": _local_name(field.link, server)}
+        fields[field.name] = {**field.schema, **link, **({"hidden": True} if field.hidden else {})}
     required = [name for name, field in entity.fields.items() if field.required]
-    values |= {"required": required, "fields": dict(_field_entries(entity.fields, server))}
+    values |= {"required": required, "fields": fields}
     defaults = EntityPart()
     changed = {name: value for name, value in values.items() if value != getattr(defaults, name)}
     changed |= {"open": None} if is_undecided and not (entity.open or entity.singleton) else {}
     is_key_usual = entity.singleton and entity.key == singleton_key(entity.name, entity.fields)
     return {name: value for name, value in changed.items() if name != "key" or not is_key_usual}
-
-
-def _field_entries(inferred: Mapping[str, Field], server: str) -> Iterator[tuple[str, Record]]:
-    """Yield the fields as a tool spec declares them."""
-    for name, field in inferred.items():
-        link = {} if field.link is None else {"link": _local_name(field.link, server)}
-        yield name, {**field.schema, **link, **({"hidden": True} if field.hidden else {})}

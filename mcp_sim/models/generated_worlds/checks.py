@@ -43,7 +43,8 @@ class TakenValues:
         """Return the values of a record that another one has already."""
         values = ((names, _comparable(record, names)) for names in self._seen)
         problems = [names for names, value in values if value is not None and value in self._seen[names]]
-        return [f"{' and '.join(names)}: another record has {_shown(record, names)}" for names in problems]
+        taken = [(" and ".join(names), " ".join(repr(record[name]) for name in names)) for names in problems]
+        return [f"{names}: another record has {shown}" for names, shown in taken]
 
     def latest(self, most: int) -> dict[str, list[str]]:
         """Return the `most` values that were taken last, by field."""
@@ -130,10 +131,6 @@ def _comparable(record: Record, names: Sequence[str]) -> tuple[str, ...] | None:
     if any(value is None or value == "" for value in values):
         return None
     return tuple(" ".join(str(value).casefold().split()) for value in values)
-
-
-def _shown(record: Record, names: Sequence[str]) -> str:
-    return " ".join(repr(record[name]) for name in names)
 
 
 def _has_format(value: Json, schema: Record) -> bool:

@@ -17,10 +17,9 @@ from mcp_sim.models.generated_worlds.checks import TakenValues, find_duplicates,
 from mcp_sim.models.generated_worlds.run_file import Batch, RunFile
 from mcp_sim.models.generated_worlds.tables import OpenFields, candidates, find_open_fields, record_schema
 from mcp_sim.models.language_model.endpoint import Ask, Request
-from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply, observation_text, parse_json
 from mcp_sim.models.language_model.tighten import tighten
-from mcp_sim.types import Json, Key, Record, as_list, as_object
+from mcp_sim.types import Key, Record, as_list, as_object
 from mcp_sim.types.errors import Rejected, TooLong, Unanswered
 from mcp_sim.types.json_schema.validation import Validator
 
@@ -90,18 +89,17 @@ class Inventor:
             given = len(rows)
             open_fields = find_open_fields(domain, domain.entities[name], self.draft.keys)
             if open_fields.fields:
-                await self._table(_Table(name, self.draft.keys[name], open_fields, rows), system_prompt)
+                table = _Table(name, self.draft.keys[name], open_fields, rows)
+                firsts = range(len(table.rows), len(table.keys), BATCH_SIZE)
+                for at in range(0, len(firsts), CONCURRENT_BATCHES):
+                    some = firsts[at : at + CONCURRENT_BATCHES]
+                    new = [first for first in some if (table.name, first) not in self.run_file.kept]
+                    await self._at_once(
+                        table, some, {first: _BatchRequest(self, table, first, system_prompt) for first in new}
+                    )
             self._done += _write(self.draft, name, rows, given)
             self.on_progress(self._done, name)
         return self.tally
-
-    async def _table(self, table: _Table, system_prompt: str) -> None:
-        """Append the model's rows of a table to those that are given."""
-        firsts = range(len(table.rows), len(table.keys), BATCH_SIZE)
-        for at in range(0, len(firsts), CONCURRENT_BATCHES):
-            some = firsts[at : at + CONCURRENT_BATCHES]
-            new = [first for first in some if (table.name, first) not in self.run_file.kept]
-            await self._at_once(table, some, {first: _BatchRequest(self, table, first, system_prompt) for first in new})
 
     async def _at_once(self, table: _Table, firsts: Sequence[int], requests: Mapping[int, _BatchRequest]) -> None:
         """Request batches concurrently, and add them in their order, so that timing has no effect."""
@@ -128,13 +126,8 @@ class _Table:
     """An unfinished table: its keys, its open fields, the rows so far, and their unique values."""
 
     def __init__(self, name: str, keys: Sequence[Key], open_fields: OpenFields, rows: dict[Key, Record]) -> None:
-        self.name, self.keys, self.open, self.rows, self.taken = (
-            name,
-            keys,
-            open_fields,
-            rows,
-            TakenValues(open_fields.entity),
-        )
+        self.name, self.keys, self.open, self.rows = name, keys, open_fields, rows
+        self.taken = TakenValues(open_fields.entity)
         for row in rows.values():
             self.taken.add(row)
 
@@ -176,7 +169,10 @@ class _BatchRequest:
         asked, refused, first, conversation = 0, 0, "", self.conversation
         while asked < MAX_ATTEMPTS and (wanted := self._missing(rows)):
             try:
-                reply = await (self._again(conversation, len(wanted), asked) if asked else self._first())
+                if asked:
+                    reply = await self.ask(Request(conversation, self._schema(len(wanted)), self._seed(asked)))
+                else:
+                    reply = await self._first()
             except TooLong:
                 if asked:
                     break  # the question alone fits, but not with the rejected replies
@@ -200,9 +196,6 @@ class _BatchRequest:
             raise self._begun
         return cast("Reply", self._begun)
 
-    async def _again(self, conversation: Sequence[Message], count: int, attempt: int) -> Reply:
-        return await self.ask(Request(conversation, self._schema(count), self._seed(attempt)))
-
     def _accept_rows(self, reply: Reply, wanted: Sequence[int], rows: dict[int, Record]) -> list[str]:
         """Add the valid rows of a reply to `rows`. Return the problems of the others."""
         try:
@@ -212,7 +205,9 @@ class _BatchRequest:
         taken, accept_rows = TakenValues(self.open.entity), list[str]()
         for row in rows.values():
             taken.add(row)
-        for place, row in zip(wanted, map(self._open_fields, replied), strict=False):
+        for place, reply_row in zip(wanted, replied, strict=False):
+            # Without what it repeats of the settled fields, and what no field is.
+            row = {name: value for name, value in as_object(reply_row).items() if name in self.open.fields} or reply_row
             wrong = row_problems(row, self.validator, self.open.fields, self.taken) or taken.problems(as_object(row))
             if wrong:
                 accept_rows += [f"{self._record_label(place)}: {problem}" for problem in wrong]
@@ -222,22 +217,17 @@ class _BatchRequest:
         missing = [self._record_label(place) for place in wanted[len(replied) :]]
         return [*accept_rows, *(f"{name}: is missing" for name in missing)]
 
-    def _open_fields(self, row: Json) -> Json:
-        """Return a row without what it repeats of the settled fields, and what no field is."""
-        return {name: value for name, value in as_object(row).items() if name in self.open.fields} or row
-
     def _question(self) -> str:
-        name = self.open.entity.name
+        name, tables, entities = self.open.entity.name, self.draft.tables, self.draft.domain.entities
         links = {
-            field: [self._label(link, key) for key in self.among[field]] for field, link in self.open.links.items()
+            field: [
+                prompt.labelled(key, tables[link].get(key, {}), entities[link], tables) for key in self.among[field]
+            ]
+            for field, link in self.open.links.items()
         }
         table = prompt.Table(name, len(self.draft.keys[name]), self.open.fields)
         settled = [self._fixed_fields(place) for place in range(len(self.keys))]
         return prompt.question(table, self.first, settled, links, self.taken.latest(prompt.MAX_TAKEN))
-
-    def _label(self, link: str, key: Key) -> Record:
-        tables = self.draft.tables
-        return prompt.labelled(key, tables[link].get(key, {}), self.draft.domain.entities[link], tables)
 
     def _fixed_fields(self, place: int) -> Record:
         """Return the fixed fields of a record: its key, and when it was created."""

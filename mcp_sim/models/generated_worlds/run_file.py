@@ -45,7 +45,12 @@ class RunFile:
             lines, length = _written(path)
             if lines and not resume:
                 raise UsageError(f"{path} has an unfinished run: continue it with --resume, or remove the file")
-            _check(path, run, lines)
+            wanted = {"format": FORMAT, **run}
+            other = [name for name in wanted if lines and lines[0].get(name) != wanted[name]]
+            if other:
+                differences = ", ".join(f"{name} {lines[0].get(name)!r} instead of {wanted[name]!r}" for name in other)
+                advice = "remove the file, or use the options of that run"
+                raise UsageError(f"{path} belongs to another run ({differences[:300]}); {advice}")
             path.parent.mkdir(parents=True, exist_ok=True)
             stream = path.open("r+b" if lines else "wb")
             stream.truncate(length)
@@ -93,17 +98,6 @@ def _written(path: Path) -> tuple[list[Record], int]:
         lines.append(as_object(value))
         length += len(line)
     return lines, length
-
-
-def _check(path: Path, run: Record, lines: list[Record]) -> None:
-    """Raise `UsageError` if the file belongs to another run."""
-    wanted = {"format": FORMAT, **run}
-    other = [name for name in wanted if lines and lines[0].get(name) != wanted[name]]
-    if other:
-        differences = ", ".join(f"{name} {lines[0].get(name)!r} instead of {wanted[name]!r}" for name in other)
-        raise UsageError(
-            f"{path} belongs to another run ({differences[:300]}); remove the file, or use the options of that run"
-        )
 
 
 def _batch(line: Record) -> Batch:

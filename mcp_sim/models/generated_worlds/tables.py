@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -32,24 +32,14 @@ def divide_total(domain: Domain, given: Mapping[str, GivenRecords], total: int) 
     The shares follow the scenario's counts. Without counts, an entity with more links gets more records. Singletons,
     entities given as rows only, and entities without records stay as they are.
     """
-    asked = {name: given.get(name, GivenRecords(_weight(entity, given))) for name, entity in domain.entities.items()}
-    fixed = {name: _fixed(domain.entities[name], records) for name, records in asked.items()}
-    counts = {name: count for name, count in fixed.items() if count is not None}
+    asked, counts = dict[str, GivenRecords](), dict[str, int]()
+    for name, entity in domain.entities.items():
+        links = sum(field.is_single_link for field in entity.fields.values())
+        records = asked[name] = given.get(name) or GivenRecords(DEFAULT_COUNT * (1 if given else 1 + links))
+        if entity.singleton or records.count <= len(records.rows):
+            counts[name] = 1 if entity.singleton else len(records.rows)
     counts |= _divided({name: asked[name] for name in asked if name not in counts}, total - sum(counts.values()))
     return {name: replace(asked[name], count=counts[name]) for name in domain.entities}
-
-
-def _weight(entity: Entity, given: Mapping[str, GivenRecords]) -> int:
-    """Return the relative number of records of an entity that the scenario does not mention."""
-    links = [f for f in entity.fields.values() if f.is_single_link]
-    return DEFAULT_COUNT * (1 if given else 1 + len(links))
-
-
-def _fixed(entity: Entity, asked: GivenRecords) -> int | None:
-    """Return the number of records if it must not change, else None."""
-    if entity.singleton:
-        return 1
-    return len(asked.rows) if asked.count <= len(asked.rows) else None
 
 
 def _divided(asked: Mapping[str, GivenRecords], total: int) -> dict[str, int]:
@@ -139,10 +129,5 @@ def _is_free(domain: Domain, entity: Entity, field: Field, keys: Mapping[str, Se
 
 def holds_time(name: str, schema: Record) -> bool:
     """Whether a field, or a part of it, is a time."""
-    return time_meaning(name, schema) is not None or any(holds_time(*pair) for pair in _parts(name, schema))
-
-
-def _parts(name: str, schema: Record) -> Iterator[tuple[str, Record]]:
-    yield from properties(schema).items()
-    if items(schema):
-        yield name, items(schema)
+    parts = [*properties(schema).items(), *([(name, items(schema))] if items(schema) else [])]
+    return time_meaning(name, schema) is not None or any(holds_time(*part) for part in parts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, cast
 
 from mcp_sim.models.language_model.disclosure import Disclosure
@@ -71,18 +71,14 @@ class Absorption:
             if self._is_absent(subject) and rows(subject.path):
                 yield Contradiction(subject.path, f"there is no {subject.entity.name} {subject.key!r}", OMITTED)
                 continue
-            yield from self._contradicted_values(subject)
-
-    def _contradicted_values(self, subject: Subject) -> Iterator[Contradiction]:
-        """Yield the values that differ from the fixed ones, and count those that are known, and fixed."""
-        fixed = self.facts.fixed(subject)
-        known = {**(self.view.get(*subject.identity) or {}), **fixed}
-        for name, shown in self._known_fields(subject):
-            self.shown += name in known
-            self.fixed += name in fixed
-            for path, ours, theirs in differences(fixed[name], shown, (name,)) if name in fixed else ():
-                label = f"{subject.entity.name} {subject.key!r}: {'.'.join(map(str, path))}"
-                yield Contradiction((*subject.path, *path), f"{label} is {ours!r}, not {theirs!r}", ours)
+            fixed = self.facts.fixed(subject)
+            known = {**(self.view.get(*subject.identity) or {}), **fixed}
+            for name, shown in self._known_fields(subject):
+                self.shown += name in known
+                self.fixed += name in fixed
+                for path, ours, theirs in differences(fixed[name], shown, (name,)) if name in fixed else ():
+                    label = f"{subject.entity.name} {subject.key!r}: {'.'.join(map(str, path))}"
+                    yield Contradiction((*subject.path, *path), f"{label} is {ours!r}, not {theirs!r}", ours)
 
     def undisclosed(self, subjects: Iterable[Subject], drafted: Sequence[Subject]) -> Iterator[Contradiction]:
         """Yield what an answer shows of values that the model may not see or change, and what it leaves out of them.
@@ -122,36 +118,26 @@ class Absorption:
                     form = time_format(shown)
                     true = shown if form is None else form.write(self.facts.turn.now)
                     yield Contradiction((*subject.path, name), f"{name} is in the future: {shown!r}", true)
-            yield from self._updated_before_created(subject, times)
-
-    def _updated_before_created(
-        self, subject: Subject, times: Mapping[str, datetime | None]
-    ) -> Iterator[Contradiction]:
-        known: Record = {**(self.view.get(*subject.identity) or {}), **subject.value}
-        for name, updated in times.items():
-            name_of_creation = _UPDATED.sub("created", name, count=1)
-            created = parse_time(known.get(name_of_creation)) if name_of_creation != name else None
-            if created is not None and updated is not None and updated < created <= self.facts.turn.now + SLACK:
-                problem = f"{name} is before {name_of_creation}"
-                yield Contradiction((*subject.path, name), problem, known[name_of_creation])
+            known = {**known, **subject.value}
+            for name, updated in times.items():
+                creation = _UPDATED.sub("created", name, count=1)
+                created = parse_time(known.get(creation)) if creation != name else None
+                if created is not None and updated is not None and updated < created <= latest:
+                    yield Contradiction((*subject.path, name), f"{name} is before {creation}", known[creation])
 
     def dangling_links(self, subjects: Iterable[Subject]) -> Iterator[Contradiction]:
         """Yield links to records that certainly do not exist, and empty ones."""
         for subject in subjects:
             for name, shown in self._known_fields(subject):
                 target = self._link(subject.entity, name)
-                if target is not None:
-                    yield from self._dangling_link(subject, name, shown, target)
-
-    def _dangling_link(self, subject: Subject, name: str, shown: Json, target: Entity) -> Iterator[Contradiction]:
-        wrong = [key for key in in_list(shown) if self._leads_nowhere(target, key)]
-        if not wrong:
-            return
-        rest = [key for key in in_list(shown) if key not in wrong]
-        true = rest if isinstance(shown, list) else self._true_link(subject, name, target)
-        if not equal(true, shown):  # a record may keep the link to what was deleted
-            problem = f"{subject.entity.name} {subject.key!r}: {name} {wrong[0]!r} is no {target.name}"
-            yield Contradiction((*subject.path, name), problem, true)
+                wrong = [] if target is None else [key for key in in_list(shown) if self._leads_nowhere(target, key)]
+                if target is None or not wrong:
+                    continue
+                rest = [key for key in in_list(shown) if key not in wrong]
+                true = rest if isinstance(shown, list) else self._true_link(subject, name, target)
+                if not equal(true, shown):  # a record may keep the link to what was deleted
+                    problem = f"{subject.entity.name} {subject.key!r}: {name} {wrong[0]!r} is no {target.name}"
+                    yield Contradiction((*subject.path, name), problem, true)
 
     def _leads_nowhere(self, target: Entity, key: Json) -> bool:
         if not is_key(key) or target.singleton or target.inside is not None:
@@ -170,24 +156,21 @@ class Absorption:
         """Absorb what an answer shows of its subjects, but not of a record that the call removes."""
         removed = {(change.entity, change.key) for change in self.changes if change.op == "remove"}
         for subject in subjects:
-            is_gone = subject.identity in removed or self._is_absent(subject)
-            if not is_gone and not self.facts.is_elsewhere(subject):
-                self._absorb_record(subject, subject.entity)
-
-    def _absorb_record(self, subject: Subject, entity: Entity) -> None:
-        key = self._stored_key(entity, subject.key)
-        stored = self.view.get(entity.name, key)
-        fields = dict(self._known_fields(subject))
-        news = self._news(subject, fields, stored)
-        before = stored if stored is not None else {**self._provisional(entity, fields), entity.key: key}
-        after = {**before, **news}
-        if news or stored is None:
-            self._change(Change("put", subject.entity.name, key, after))
-        self.unchecked |= {(entity.name, key, name) for name in _differing(dict(subject.fields()), after)}
-        self.absorb_links(entity, fields)
-        guessed = [name for name, value in fields.items() if self._is_provisional(subject, name, value, stored)]
-        facts = fields.keys() - _differing(fields, {**dict.fromkeys(fields), **after}) - {*guessed}
-        self.facts.note(replace(subject, key=key), facts, (*self.changes, *self.absorbed), guessed)
+            if subject.identity in removed or self._is_absent(subject) or self.facts.is_elsewhere(subject):
+                continue
+            entity, key = subject.entity, self._stored_key(subject.entity, subject.key)
+            stored = self.view.get(entity.name, key)
+            fields = dict(self._known_fields(subject))
+            news = self._news(subject, fields, stored)
+            before = stored if stored is not None else {**self._provisional(entity, fields), entity.key: key}
+            after = {**before, **news}
+            if news or stored is None:
+                self._change(Change("put", entity.name, key, after))
+            self.unchecked |= {(entity.name, key, name) for name in _differing(dict(subject.fields()), after)}
+            self.absorb_links(entity, fields)
+            guessed = [name for name, value in fields.items() if self._is_provisional(subject, name, value, stored)]
+            facts = fields.keys() - _differing(fields, {**dict.fromkeys(fields), **after}) - {*guessed}
+            self.facts.note(replace(subject, key=key), facts, (*self.changes, *self.absorbed), guessed)
 
     def _provisional(self, entity: Entity, fields: Record) -> Record:
         """Remove the record that was created without a known id and has these fields, and return it without its key."""
@@ -233,12 +216,11 @@ class Absorption:
         """Absorb the records that a record refers to: they exist, and nothing else is known of them."""
         for name, value in fields.items():
             target = self._link(entity, name)
-            for key in _keys(value) if target is not None else ():
-                self._mention(cast("Entity", target), key)
-
-    def _mention(self, target: Entity, key: Key) -> None:
-        if self.view.get(target.name, key) is None and target.inside is None and not target.singleton:
-            self._change(Change("put", target.name, key, {target.key: key}))
+            if target is None or target.inside is not None or target.singleton:
+                continue
+            for key in in_list(value):
+                if is_key(key) and key != "" and self.view.get(target.name, key) is None:
+                    self._change(Change("put", target.name, key, {target.key: key}))
 
     def _link(self, entity: Entity, name: str) -> Entity | None:
         declared = entity.fields.get(name)
@@ -255,11 +237,6 @@ class Absorption:
     def is_certainly_absent(self, entity: Entity, key: Key) -> bool:
         """Whether the world knows that a record does not exist: it was deleted, or all records are given."""
         return is_absent(self.view, self.facts, self.domain, entity, self._stored_key(entity, key))
-
-
-def _keys(value: Json) -> list[Key]:
-    """Return the ids in a field that links to one record or to several."""
-    return [key for key in in_list(value) if is_key(key) and key != ""]
 
 
 def _differing(shown: Record, stored: Record) -> set[str]:

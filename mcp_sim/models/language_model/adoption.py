@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 from mcp_sim.models.language_model.absorption import OMITTED, Absorption, Contradiction, Unchecked, corrected, is_absent
 from mcp_sim.models.language_model.asked_changes import ReportedChanges
@@ -18,11 +18,12 @@ from mcp_sim.models.language_model.pages import Pages
 from mcp_sim.models.language_model.subjects import Subject
 from mcp_sim.models.language_model.written_facts import WrittenFacts
 from mcp_sim.plans.records.accepted_keys import has_usual_form
-from mcp_sim.types import Change, Json, Observation, Record, ToolResult, Transition, Turn, frozen, was_written
+from mcp_sim.types import Change, Json, Observation, ToolResult, Transition, Turn, frozen, was_written
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.error_templates import invalid_arguments
 from mcp_sim.types.errors import Rejected
+from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import MISSING, READS, Path, get_part, is_key, replace_part, split_path, value_at
 
 MAX_ROUNDS = 5  # how often one answer is corrected, since a correction may show another contradiction
@@ -87,15 +88,13 @@ class Adoption:
         turn = self.facts.turn
         staged = dict(turn.memories.staged)
         transition = self._transition(self._judged(observation, is_last=True))
-        if not self.tool.inspect(turn, transition) and self._is_valid(transition.observation):
+        body, validator = transition.observation.body, self.tool.validator
+        if not self.tool.inspect(turn, transition) and (
+            validator is None or not isinstance(body, ToolResult) or body.is_error or validator.is_valid(body.value)
+        ):
             return transition
         turn.memories.staged = staged
         return self._overruled(Transition(invalid_arguments(turn)) if self.draft is None else self.draft.transition)
-
-    def _is_valid(self, observation: Observation) -> bool:
-        """Whether a result conforms to the tool's outputSchema."""
-        body, validator = observation.body, self.tool.validator
-        return validator is None or not isinstance(body, ToolResult) or body.is_error or validator.is_valid(body.value)
 
     def _overruled(self, transition: Transition) -> Transition:
         """Return a transition that nothing of the answer is in."""
@@ -185,23 +184,21 @@ class Adoption:
         """Return what contradicts the world, and note what is shown and fixed."""
         self.identified = bool(judged.subjects)
         absorption, after = self._absorption(()), self._absorption(judged.changes)
+        plan, entity = self.tool.plan, self.tool.entity
+        agreement = CallAgreement(
+            self.turn, plan, entity, judged.subjects, judged.changes, judged.value, after.is_certainly_absent
+        )
         contradictions = [
             *absorption.contradictions(judged.subjects, self._is_row),
             *after.undisclosed(judged.subjects, self._drafted()),
             *after.dangling_links(judged.subjects),
             *absorption.impossible_times(judged.subjects),
-            *self._agreement(judged, after).contradictions(),
+            *agreement.contradictions(),
         ]
         pages = Pages(self.tool, self.domain, self.facts, self.draft, self.is_repeated)
         self.figures |= {"values_shown": absorption.shown, "values_fixed": absorption.fixed}
         # Rows are counted and ordered only after they are right: a wrong row would be reported as a missing one, too.
         return contradictions or [*pages.contradictions(judged.value)] or [*self._unlike_before(judged.value)]
-
-    def _agreement(self, judged: _Judged, after: Absorption) -> CallAgreement:
-        plan, entity = self.tool.plan, self.tool.entity
-        return CallAgreement(
-            self.turn, plan, entity, judged.subjects, judged.changes, judged.value, after.is_certainly_absent
-        )
 
     def _unlike_before(self, value: Json) -> Iterator[Contradiction]:
         """Yield what the answer to the same call had otherwise, if nothing has been written since."""
@@ -214,13 +211,13 @@ class Adoption:
         readable = Readable.of(observation)
         value = None if readable is None else readable.value
         subjects = self.subjects(value)
-        changes = self._changes(subjects, observation) if self.tool.is_write else ()
+        changes: tuple[Change, ...] = ()
+        if self.tool.is_write and self.reported is not None:
+            changes = self.reported.changes(self.turn, self.disclosure)
+        elif self.tool.is_write:
+            effect = Effect(self.turn, self.tool.plan, self.disclosure, self.facts, self.draft)
+            changes = effect.changes(subjects, observation)
         return _Judged(observation, readable, value, subjects, changes)
-
-    def _changes(self, subjects: Sequence[Subject], observation: Observation) -> tuple[Change, ...]:
-        if self.reported is not None:
-            return self.reported.changes(self.turn, self.disclosure)
-        return Effect(self.turn, self.tool.plan, self.disclosure, self.facts, self.draft).changes(subjects, observation)
 
     def with_total(self, value: Json, contradictions: Sequence[Contradiction]) -> Json:
         """Return an answer with a total that does not count rows that were left out."""
@@ -278,8 +275,13 @@ class Adoption:
         if entity is None:
             return set()
         known = {subject.path for subject in judged.subjects if subject.entity.name == entity.name}
-        rows = ((path, row.get(entity.key)) for path, row in self._planned_rows(judged.value) if path not in known)
-        return {(entity.name, key, "*") for _, key in rows if isinstance(key, str | int)}
+        places = (self.tool.plan.envelope.record, self.tool.plan.envelope.rows)
+        rows = list[tuple[Path, Json]]()
+        for path in (split_path(place) for place in places if place is not None):
+            shown = get_part(judged.value, path)
+            rows += [(path, shown), *(((*path, at), row) for at, row in enumerate(as_list(shown)))]
+        keys = (as_object(row).get(entity.key) for path, row in rows if path not in known)
+        return {(entity.name, key, "*") for key in keys if isinstance(key, str | int)}
 
     def _reworded(self, changes: Sequence[Change]) -> Unchecked:
         """Return the written values that differ from the arguments: the system keeps them in another form."""
@@ -290,14 +292,3 @@ class Adoption:
             for argument, name in self.tool.plan.sets.items()
             if not equal(change.record.get(name), value_at(self.turn.call.arguments, argument))
         }
-
-    def _planned_rows(self, value: Json) -> Iterator[tuple[Path, Record]]:
-        """Yield the objects at the places where the plan has records."""
-        envelope = self.tool.plan.envelope
-        for path in (split_path(place) for place in (envelope.record, envelope.rows) if place is not None):
-            shown = get_part(value, path)
-            if isinstance(shown, dict):
-                yield path, cast("Record", shown)
-            for at, row in enumerate(cast("list[Json]", shown) if isinstance(shown, list) else ()):
-                if isinstance(row, dict):
-                    yield (*path, at), cast("Record", row)

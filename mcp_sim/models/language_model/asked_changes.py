@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any, cast
 
@@ -110,11 +110,16 @@ def _is_key(value: Json) -> bool:
 def _change(reported: ReportedChange, entity: Entity, view: View, disclosure: Disclosure) -> Change | None:
     """Return a reported change; None if the world cannot follow it."""
     stored_key = find_key(view, entity.name, reported.key)
-    key = _typed_key(reported.key, entity) if stored_key is None else stored_key
+    key = reported.key if stored_key is None else stored_key
+    field = entity.fields.get(entity.key)
+    if stored_key is None and field is not None and types_of(field.schema) == ("string",):
+        key = str(key)  # the schema of the question allows texts and numbers
     stored = view.get(entity.name, key)
     if reported.op == "delete":
         return None if stored is None else Change("remove", entity.name, key)
-    if stored is None and not _may_appear(reported, key, entity, view, disclosure.domain):
+    was_used = was_written(view, entity.name, key) and not entity.natural
+    is_given = reported.op == "update" and entity.name in disclosure.domain.specified
+    if stored is None and (was_used or is_given):
         return None
     said = {
         name: value
@@ -124,29 +129,13 @@ def _change(reported: ReportedChange, entity: Entity, view: View, disclosure: Di
     return Change("put", entity.name, key, {**(stored or {}), **said, entity.key: key})
 
 
-def _typed_key(key: Key, entity: Entity) -> Key:
-    """Return a key in the type that the key field of its entity has: the schema of the question allows both."""
-    field = entity.fields.get(entity.key)
-    return str(key) if field is not None and types_of(field.schema) == ("string",) else key
-
-
-def _may_appear(reported: ReportedChange, key: Key, entity: Entity, view: View, domain: Domain) -> bool:
-    """Whether a record may be new: its id was never used, and an update does not name a record of a given entity."""
-    was_used = was_written(view, entity.name, key) and not entity.natural
-    return not was_used and not (reported.op == "update" and entity.name in domain.specified)
-
-
 def _fits(entity: Entity, name: str, value: Json, view: View) -> bool:
     """Whether a field may have this value: what it links to exists."""
     field = entity.fields.get(name)
     if field is None or field.link is None:
         return True
-    return all(find_key(view, field.link, key) is not None for key in _linked_keys(value))
-
-
-def _linked_keys(value: Json) -> Iterator[Key]:
     values: Sequence[Any] = in_list(value)
-    return (key for key in values if _is_key(key))
+    return all(find_key(view, field.link, key) is not None for key in values if _is_key(key))
 
 
 # altered answers ------------------------------------------------------------------------------------------------------
@@ -161,9 +150,12 @@ _ABSENT: Any = object()
 
 def changes_between(true: Observation, altered: Observation) -> list[Record]:
     """Return the changed values: their place, the true and the altered value. The layout of a text does not count."""
-    ours, theirs = _data_of(true), _data_of(altered)
-    changes = islice(_changes(ours, theirs), MAX_DIFFERENCES + 1)
-    return [{"number": at, **change} for at, change in enumerate(changes, 1)]
+    changes = (
+        {"place": ".".join(map(str, path)), **_shown("true", before), **_shown("altered", other)}
+        for path, before, other in paired_leaves(_data_of(true), _data_of(altered), _ABSENT)
+        if not _says_the_same(before, other)
+    )
+    return [{"number": at, **change} for at, change in enumerate(islice(changes, MAX_DIFFERENCES + 1), 1)]
 
 
 def judgement_schema(changes: Sequence[Record]) -> Record:
@@ -175,22 +167,17 @@ def judgement_schema(changes: Sequence[Record]) -> Record:
 
 def problems_of(changes: Sequence[Record], reply: Reply | None) -> list[str]:
     """Return what is wrong with these changes, by the model's judgement of them."""
-    asked = None if reply is None else _asked(reply)
-    if asked is None:
+    try:
+        asked = None if reply is None else as_object(parse_json(observation_text(reply), reply.content)).get("asked")
+    except Rejected:
+        asked = None
+    if not isinstance(asked, list):
         return ["it is unknown whether the answer follows the instruction"]
-    unasked = [change for change in changes if change["number"] not in asked]
+    numbers = {number for number in cast("list[Json]", asked) if isinstance(number, int)}
+    unasked = [change for change in changes if change["number"] not in numbers]
     if len(unasked) == len(changes):
         return ["the answer does not follow the instruction"]
     return [f"the instruction does not change {change['place'] or 'the text'}: leave it as it is" for change in unasked]
-
-
-def _asked(reply: Reply) -> set[Json] | None:
-    try:
-        value: Json = as_object(parse_json(observation_text(reply), reply.content)).get("asked")
-    except Rejected:
-        return None
-    numbers = cast("list[Json]", value) if isinstance(value, list) else None
-    return None if numbers is None else {number for number in numbers if isinstance(number, int)}
 
 
 def _data_of(observation: Observation) -> Json:
@@ -201,12 +188,6 @@ def _data_of(observation: Observation) -> Json:
     readable = Readable.of(observation)
     value = body.value if readable is None or readable.value is None else readable.value
     return {"isError": True, "text": value} if body.is_error else value
-
-
-def _changes(true: Json, altered: Json) -> Iterator[Record]:
-    for path, before, other in paired_leaves(true, altered, _ABSENT):
-        if not _says_the_same(before, other):
-            yield {"place": ".".join(map(str, path)), **_shown("true", before), **_shown("altered", other)}
 
 
 def _says_the_same(value: Json, other: Json) -> bool:

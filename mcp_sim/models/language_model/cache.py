@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, fields, replace
+from functools import partial
 from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
@@ -55,53 +56,39 @@ class Cache:
         }
         digest = sha256(canonical(question).encode("utf-8", "surrogatepass")).hexdigest()
         place = self.folder / digest[:2] / f"{digest[2:]}.json"
-        kept = _kept(place)
+        kept = _read(place)
         if kept is not None:
-            return kept
+            return replace(Reply(**kept["reply"]), cached=True)
         if self.ask is None:
             raise Unanswered(str(self.folder), f"no reply is stored for this request{self._nearest(question)}")
         reply = await self.ask(request)
-        _keep(place, {"question": question, "reply": asdict(reply)})
+        # A temporary file is renamed, so that no process reads half of it.
+        place.parent.mkdir(parents=True, exist_ok=True)
+        aside = place.with_name(f"{place.name}.{os.getpid()}")
+        aside.write_text(json.dumps({"question": question, "reply": asdict(reply)}), encoding="ascii")
+        aside.replace(place)
         return reply
 
     def _nearest(self, question: Record) -> str:
         """Describe the stored request that is most similar to this one, and the first difference."""
-        best, divide_total = None, -1
-        for path in sorted(self.folder.glob("*/*.json")):
-            body = _read(path)
-            if body is not None and (common := _common(question, body["question"])) > divide_total:
-                best, divide_total = body["question"], common
-        if best is None:
+        stored = map(_read, sorted(self.folder.glob("*/*.json")))
+        questions = [body["question"] for body in stored if body is not None]
+        if not questions:
             return "; the folder is empty"
-        return f"; the nearest one {_difference(question, best)}"
+        return f"; the nearest one {_difference(question, max(questions, key=partial(_common, question)))}"
 
 
 _PARTS = {field.name for field in fields(Reply)}
 
 
-def _kept(place: Path) -> Reply | None:
-    body = _read(place)
-    if body is None:
-        return None
-    return replace(Reply(**body["reply"]), cached=True)
-
-
 def _read(path: Path) -> Record | None:
-    """Return a stored entry. None if it is missing, or if the file is not one that `_keep` wrote."""
+    """Return a stored entry. None if it is missing, or if the file is not one of a cache."""
     try:
         body = as_object(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError):
         return None
     question, reply = as_object(body.get("question")), as_object(body.get("reply"))
     return body if "messages" in question and reply.keys() == _PARTS else None
-
-
-def _keep(place: Path, body: Record) -> None:
-    """Write to a temporary file and rename it, so that no process reads half of it."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    aside = place.with_name(f"{place.name}.{os.getpid()}")
-    aside.write_text(json.dumps(body), encoding="ascii")
-    aside.replace(place)
 
 
 def _common(text: Record, other: Record) -> int:

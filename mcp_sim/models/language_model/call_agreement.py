@@ -8,7 +8,7 @@ from mcp_sim.models.language_model.absorption import Contradiction
 from mcp_sim.models.language_model.fixed_facts import EMPTY, restates
 from mcp_sim.models.language_model.subjects import Subject, scalars
 from mcp_sim.plans.records.accepted_keys import has_usual_form, may_be_key
-from mcp_sim.types import Change, Json, Key, Record, Turn, as_object, find_key, frozen, was_written
+from mcp_sim.types import Change, Json, Key, Turn, as_object, find_key, frozen, was_written
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_values import NOWHERE, Path, get_part, is_key, split_path, value_at
@@ -33,23 +33,20 @@ class CallAgreement:
 
     def contradictions(self) -> Iterator[Contradiction]:
         """Yield what the answer shows otherwise than the call asks for."""
-        if self.plan.guessed:
+        if self.plan.guessed or self.plan.each is not None:
             return
-        if self.plan.each is None:
-            yield from self._misstated()
-            yield from self._taken_ids()
-            yield from self._misidentified()
-
-    def _misstated(self) -> Iterator[Contradiction]:
-        """Yield what the answer shows of the written record otherwise than the arguments say."""
-        arguments = self.turn.call.arguments
+        fields = () if self.entity is None else self.entity.fields.values()
+        # One of a few values may be a part of another, so that it is not restated by it.
+        choices = {field.name for field in fields if "enum" in field.schema}
         for subject in (written for written in self._written() if not self._has_new_part(written)):
             for argument, name in self.plan.sets.items():
-                given, shown = value_at(arguments, argument), subject.value.get(name, NOWHERE)
-                agrees = equal(given, shown) if self._is_choice(name) else restates(given, shown)
+                given, shown = value_at(self.turn.call.arguments, argument), subject.value.get(name, NOWHERE)
+                agrees = equal(given, shown) if name in choices else restates(given, shown)
                 if NOWHERE not in (given, shown) and given is not None and not agrees:
                     problem = f"{name} is {given!r}, as the call says, not {shown!r}"
                     yield Contradiction((*subject.path, name), problem, given)
+        yield from self._taken_ids()
+        yield from self._misidentified()
 
     def _has_new_part(self, subject: Subject) -> bool:
         """Whether the call has created an object within the record, so that its arguments are about that object.
@@ -66,10 +63,6 @@ class CallAgreement:
                 if len(shared) > 1 and all(restates(arguments[name], inner.value[name]) for name in shared):
                     return True
         return False
-
-    def _is_choice(self, name: str) -> bool:
-        """Whether a field has one of a few values; one may be a part of another."""
-        return self.entity is not None and name in self.entity.fields and "enum" in self.entity.fields[name].schema
 
     def _written(self) -> Iterator[Subject]:
         """Yield the new record of a create, and the record that an update names."""
@@ -114,16 +107,14 @@ class CallAgreement:
     def _is_taken(self, entity: Entity, key: Key) -> bool:
         """Whether an id is that of a record that is or was there, and that the call does not ask for."""
         was_used = was_written(self.turn.view, entity.name, key)
-        is_asked_for = self._is_asked_for(self.turn.view.get(entity.name, key))
-        return was_used and not is_asked_for and key not in scalars(self.turn.call.arguments)
-
-    def _is_asked_for(self, record: Record | None) -> bool:
-        """Whether an existing record has what the call sets: creating it again may return it."""
+        record = self.turn.view.get(entity.name, key)
         arguments = self.turn.call.arguments
         given = {name: value_at(arguments, argument) for argument, name in self.plan.sets.items()}
-        return record is not None and all(
+        # Creating a record again that has what the call sets may return it.
+        is_asked_for = record is not None and all(
             value is NOWHERE or (name in record and restates(value, record[name])) for name, value in given.items()
         )
+        return was_used and not is_asked_for and key not in scalars(arguments)
 
     def _misidentified(self) -> Iterator[Contradiction]:
         """Yield the id of another record than the one that the call names, or an empty id."""
@@ -134,7 +125,7 @@ class CallAgreement:
         key = self._asked_key(entity) if self.plan.verb != "create" else self._new_key(entity, shown)
         if shown is NOWHERE or key is None or str(shown) == str(key):
             return
-        if not self._is_unknown(entity, shown) and self._is_called(place, shown, key):
+        if not (is_key(shown) and self.is_absent(entity, shown)) and self._is_called(place, shown, key):
             return
         yield Contradiction((*place, entity.key), f"the call is about {entity.name} {key!r}, not {shown!r}", key)
 
@@ -166,10 +157,6 @@ class CallAgreement:
         named = next((key for key in self._given_keys(entity) if isinstance(key, str | int) and key != ""), None)
         new = self._written_keys(entity)
         return new[0] if named is None and shown in EMPTY and len(new) == 1 else named
-
-    def _is_unknown(self, entity: Entity, shown: Json) -> bool:
-        """Whether a shown id is certainly that of no record, so that nothing else can make it the right one."""
-        return is_key(shown) and self.is_absent(entity, shown)
 
     def _is_called(self, place: Path, shown: Json, key: Key) -> bool:
         """Whether the call names the record by another field, or by its id in another notation."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import cast
 
 from mcp_sim.models.language_model.absorption import is_closed
 from mcp_sim.models.language_model.conformity import DeclaredValues
@@ -13,13 +12,13 @@ from mcp_sim.models.language_model.conversation import Transcript
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.subjects import SubjectNames, entity_names, scalars
 from mcp_sim.models.language_model.tighten import Bounds, tighten, whole_schema
-from mcp_sim.types import Call, Json, Key, PastCall, Record, Tool, Turn, find_key, frozen, was_written
+from mcp_sim.types import Call, Json, Key, Record, Tool, Turn, find_key, frozen, was_written
 from mcp_sim.types.argument_descriptions import unwrap_call
 from mcp_sim.types.clock import iso
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.shapes import constants, properties, schema_of
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import READS, canonical, encode, in_list, is_key
+from mcp_sim.types.json_values import READS, canonical, encode, in_list, is_key, value_at
 from mcp_sim.types.kinds import Answer, backends
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.lexicon.terms import by_word, terms
@@ -70,7 +69,13 @@ def relevant_records(plan: Plan, domain: Domain) -> RelevantRecords:
 
 def collect_facts(turn: Turn, relevant: RelevantRecords, last: Transcript | None, disclosure: Disclosure) -> Record:
     """Return what is true before the call: time, relevant records (null: absent), events since the last turn."""
-    facts: Record = {"now": iso(turn.now), **_named_records(turn, relevant, disclosure)}
+    given = [(entity, in_list(value_at(turn.call.arguments, argument))) for argument, entity in relevant.named]
+    planned = [(entity, key) for entity, keys in given for key in keys if is_key(key)]
+    named = [*dict.fromkeys((*planned, *islice(_also_named(turn, disclosure.domain), MAX_NAMED)))]
+    records = [_shown(turn, disclosure, at) for at in named if _is_settled(turn, disclosure.domain, at)]
+    related = _within(MAX_SIZE, (_shown(turn, disclosure, at) for at in _related(turn, named, disclosure.domain)))
+    named_facts = {"records": records, "related records": related}
+    facts: Record = {"now": iso(turn.now), **{name: shown for name, shown in named_facts.items() if shown}}
     if relevant.counted is not None and disclosure.is_counted(relevant.counted):
         entity = relevant.counted
         rows = (disclosure.record(entity, row) for _, row in islice(turn.view.rows(entity), MAX_ROWS))
@@ -80,16 +85,6 @@ def collect_facts(turn: Turn, relevant: RelevantRecords, last: Transcript | None
     if events:
         facts["since the last turn"] = events[::-1]
     return facts
-
-
-def _named_records(turn: Turn, relevant: RelevantRecords, disclosure: Disclosure) -> Record:
-    """Return the records that the call names, and those that they refer to."""
-    planned = [(entity, key) for argument, entity in relevant.named for key in _keys(turn.call.arguments, argument)]
-    named = [*dict.fromkeys((*planned, *islice(_also_named(turn, disclosure.domain), MAX_NAMED)))]
-    records = [_shown(turn, disclosure, at) for at in named if _is_settled(turn, disclosure.domain, at)]
-    related = _within(MAX_SIZE, (_shown(turn, disclosure, at) for at in _related(turn, named, disclosure.domain)))
-    named_facts = {"records": records, "related records": related}
-    return {name: shown for name, shown in named_facts.items() if shown}
 
 
 def _is_settled(turn: Turn, domain: Domain, at: tuple[str, Key]) -> bool:
@@ -121,14 +116,10 @@ def _also_named(turn: Turn, domain: Domain) -> Iterator[tuple[str, Key]]:
         if isinstance(value, str) and len(value) >= SHORTEST_NAME:
             yield from ((name, value) for name in domain.entities if turn.view.get(name, value) is not None)
             for entity in domain.entities.values():
-                yield from _called(turn, entity, value)
-
-
-def _called(turn: Turn, entity: Entity, name: str) -> Iterator[tuple[str, Key]]:
-    """Yield the records of an entity that have this name."""
-    for field in NAMES:
-        if field in entity.fields and field != entity.key:
-            yield from ((entity.name, key) for key, _ in turn.view.find(entity.name, field, name)[:MAX_NAMED])
+                for field in NAMES:
+                    is_name = field in entity.fields and field != entity.key
+                    rows = turn.view.find(entity.name, field, value)[:MAX_NAMED] if is_name else ()
+                    yield from ((entity.name, key) for key, _ in rows)
 
 
 def _related(turn: Turn, named: Sequence[tuple[str, Key]], domain: Domain) -> Iterator[tuple[str, Key]]:
@@ -147,15 +138,6 @@ def _related(turn: Turn, named: Sequence[tuple[str, Key]], domain: Domain) -> It
                     return
 
 
-def _keys(arguments: Record, path: str) -> list[str | int]:
-    """Return the ids in an argument, which may be nested or a list."""
-    value: Json = arguments
-    for name in path.split("."):
-        value = cast("Record", value).get(name) if isinstance(value, dict) else None
-    values = in_list(value)
-    return [key for key in values if is_key(key)]
-
-
 def _events_since(turn: Turn, last: Transcript | None, disclosure: Disclosure) -> Iterator[Record]:
     """Yield the writes since the last turn, newest first: those of other calls and of other actors."""
     left = MAX_EVENTS
@@ -169,11 +151,8 @@ def _events_since(turn: Turn, last: Transcript | None, disclosure: Disclosure) -
             return
         if past.changes:
             left -= 1
-            yield {**_actor(past), "written": disclosure.written(past.changes)}
-
-
-def _actor(past: PastCall) -> Record:
-    return {"call": past.tool, "arguments": past.arguments} if past.tool else {"by": "someone else"}
+            actor = {"call": past.tool, "arguments": past.arguments} if past.tool else {"by": "someone else"}
+            yield {**actor, "written": disclosure.written(past.changes)}
 
 
 _VARYING = terms("verbs.varying")  # words in the names of tools that may answer the same call differently each time
@@ -230,7 +209,23 @@ class CompiledTools:
         choice = self._choice(plan, call)
         at = (call.tool, choice)
         if at not in self._compiled:
-            self._compiled[at] = self._compile(self._domain.tools[call.tool], plan.choices.get(choice, plan))
+            domain, tool, chosen = self._domain, self._domain.tools[call.tool], plan.choices.get(choice, plan)
+            self._compiled[at] = CompiledTool(
+                tool=tool,
+                plan=chosen,
+                entity=domain.entities.get(chosen.entity or ""),
+                answer=backends[domain.plans[tool.id].backend]().compile_answer(tool, domain.plans[tool.id], domain),
+                relevant=relevant_records(chosen, domain),
+                schema=tool.output_schema,
+                validator=None if tool.output_schema is None else Validator(tool.output_schema),
+                declared=None if tool.output_schema is None else DeclaredValues(tool.output_schema),
+                reply_schema=self._reply_schema(tool, self._bounds),
+                closed_schema=self._reply_schema(tool, replace(self._bounds, is_open=False)),
+                names=SubjectNames.of(tool, chosen, domain, self._names),
+                inspect=inspection(domain.plans[tool.id], domain),
+                is_write=_is_write(tool, chosen),
+                varies=not _VARYING.isdisjoint(words(tool.name)),
+            )
         return self._compiled[at]
 
     def plain_call(self, call: Call) -> Call:
@@ -245,25 +240,6 @@ class CompiledTools:
         declared = properties(self._domain.tools[plan.tool].input_schema).get(plan.choice, {})
         asked = self.plain_call(call).arguments.get(plan.choice, declared.get("default"))
         return asked if isinstance(asked, str) and asked in plan.choices else ""
-
-    def _compile(self, tool: Tool, plan: Plan) -> CompiledTool:
-        domain = self._domain
-        return CompiledTool(
-            tool=tool,
-            plan=plan,
-            entity=domain.entities.get(plan.entity or ""),
-            answer=backends[domain.plans[tool.id].backend]().compile_answer(tool, domain.plans[tool.id], domain),
-            relevant=relevant_records(plan, domain),
-            schema=tool.output_schema,
-            validator=None if tool.output_schema is None else Validator(tool.output_schema),
-            declared=None if tool.output_schema is None else DeclaredValues(tool.output_schema),
-            reply_schema=self._reply_schema(tool, self._bounds),
-            closed_schema=self._reply_schema(tool, replace(self._bounds, is_open=False)),
-            names=SubjectNames.of(tool, plan, domain, self._names),
-            inspect=inspection(domain.plans[tool.id], domain),
-            is_write=_is_write(tool, plan),
-            varies=not _VARYING.isdisjoint(words(tool.name)),
-        )
 
     def _reply_schema(self, tool: Tool, bounds: Bounds) -> Record | None:
         """Return the grammar of a whole observation: the tool's own, or that of an example; None for free text."""

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, reduce
-from typing import cast
 
 from mcp_sim.models.language_model.observations import Readable
 from mcp_sim.models.language_model.reply import load_json
@@ -19,7 +18,7 @@ from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, property_of
 from mcp_sim.types.json_schema.validation import Validator
-from mcp_sim.types.json_values import Path, canonical, get_part, replace_part, without_part
+from mcp_sim.types.json_values import Path, canonical, get_part, is_number, replace_part, without_part
 
 FACTS = ("likely", "written")
 PHRASES = ("related records", "since the last turn", "invalid arguments")
@@ -62,13 +61,9 @@ def _copied_facts(body: ToolResult, schema: Record | None) -> Iterator[str]:
     readable = Readable.of(Observation(body))
     declared = properties(schema or {})
     for name, value in as_object(None if readable is None else readable.value).items():
-        is_fact = name in FACTS and (isinstance(value, dict) or _has_objects(value))
+        is_fact = name in FACTS and (isinstance(value, dict) or any(isinstance(row, dict) for row in as_list(value)))
         if name not in declared and (is_fact or name in PHRASES):
             yield name
-
-
-def _has_objects(value: Json) -> bool:
-    return isinstance(value, list) and any(isinstance(item, dict) for item in cast("list[Json]", value))
 
 
 def _valid_rest(value: Json, validator: Validator, problems: list[str]) -> tuple[Json, list[Path]]:
@@ -94,22 +89,20 @@ def _valid_rest(value: Json, validator: Validator, problems: list[str]) -> tuple
 
 
 def _mended(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
-    """Yield the value with a part of it in another type, then without it, then without each part around it."""
-    for in_type in _in_other_types(get_part(value, path)):
-        yield path, replace_part(value, path, in_type)
+    """Yield the value with a part of it in another type, then without it, then without each part around it.
+
+    A number replaces its text, and a text a number.
+    """
+    part = get_part(value, path)
+    if isinstance(part, str):
+        with suppress(ValueError):
+            number = load_json(part)
+            if isinstance(number, int | float):
+                yield path, replace_part(value, path, number)
+    elif is_number(part):
+        yield path, replace_part(value, path, canonical(part))
     for length in range(len(path), 0, -1):
         yield path[:length], without_part(value, path[:length])
-
-
-def _in_other_types(value: Json) -> Iterator[Json]:
-    """Yield a number for its text, and a text for a number."""
-    if isinstance(value, str):
-        with suppress(ValueError):
-            number = load_json(value)
-            if isinstance(number, int | float):
-                yield number
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield canonical(value)
 
 
 class DeclaredValues:
@@ -133,7 +126,11 @@ class DeclaredValues:
 
     def _test_of(self, schema: Record) -> Callable[[Json], bool]:
         if id(schema) not in self._tests:
-            self._tests[id(schema)] = schema, _compiled(schema)
+            try:
+                validator = Validator(schema)
+            except ValueError:
+                validator = Validator({})
+            self._tests[id(schema)] = schema, validator.is_valid
         return self._tests[id(schema)][1]
 
 
@@ -146,10 +143,3 @@ def _inside(schema: Record, step: str | int) -> Iterator[Record]:
     yield from (as_object(candidate) for candidate in candidates if candidate and isinstance(candidate, dict))
     for branch in (*as_list(schema.get("anyOf")), *as_list(schema.get("oneOf"))):
         yield from _inside(as_object(branch), step)
-
-
-def _compiled(schema: Record) -> Callable[[Json], bool]:
-    try:
-        return Validator(schema).is_valid
-    except ValueError:
-        return Validator({}).is_valid

@@ -110,18 +110,17 @@ class Conversation:
 
         Raises `Crash` if there is no reply.
         """
-        transcript = self.shortened(turn, len(user))
-        try:
-            return await self._once(turn, messages(self.system, transcript, user, rejected), schema, len(rejected))
-        except TooLong as error:
-            # A single turn, or a summary alone, cannot be shortened further.
-            if transcript is None or transcript.before is None:
-                raise Crash(turn.tool.id, str(error)) from None
-        transcript = self.shortened(turn, len(user), at_once=True)
-        try:
-            return await self._once(turn, messages(self.system, transcript, user, rejected), schema, len(rejected))
-        except TooLong as error:
-            raise Crash(turn.tool.id, str(error)) from None
+        for at_once in (False, True):
+            transcript = self.shortened(turn, len(user), at_once=at_once)
+            sent, seed = messages(self.system, transcript, user, rejected), _seed(turn, len(rejected))
+            try:
+                return await self.ask(Request(sent, schema, seed, self._affinity(turn), prompt.STOP))
+            except Unanswered as error:
+                # A single turn, or a summary alone, cannot be shortened further.
+                is_short = at_once or transcript is None or transcript.before is None
+                if is_short or not isinstance(error, TooLong):
+                    raise Crash(turn.tool.id, str(error)) from None
+        raise AssertionError("a shortened request is answered, or a crash")
 
     async def ask_changes(self, turn: Turn, user: str, observed: Observation, schema: Record) -> Reply | None:
         """Return the model's reply to the question what the call has changed, or None."""
@@ -162,16 +161,6 @@ class Conversation:
     def memory(self, turn: Turn) -> Memory:
         """Return the memory of the conversation in the turn's world."""
         return turn.memories.of(self.owner)
-
-    async def _once(self, turn: Turn, prompts: Sequence[prompt.Message], schema: Record | None, attempt: int) -> Reply:
-        request = Request(prompts, schema, _seed(turn, attempt), self._affinity(turn), prompt.STOP)
-        try:
-            return await self.ask(request)
-        # It is an `Unanswered`, too, but the caller tries again with less.
-        except TooLong:
-            raise
-        except Unanswered as error:
-            raise Crash(turn.tool.id, str(error)) from None
 
     def shortened(self, turn: Turn, user: int, *, at_once: bool = False) -> Transcript | None:
         """Return the transcript, shortened if it does not fit beside a turn of `user` characters."""
@@ -214,23 +203,18 @@ def messages(
         {"role": "user", "content": user},
     ]
     for attempt in rejected:
-        _add_rejected(sent, attempt)
+        # Marks of the chat template in a reply would end the quotation in the prompt.
+        reply = prompt.TEMPLATE_MARK.sub("< ", attempt.raw.rpartition("</think>")[2].strip())
+        problems = "\n".join(f"- {problem}" for problem in attempt.problems)
+        text = prompt.encodable(
+            f"**Problems:**\n{problems}\n\n{COMPLAINT} Answer the same turn again, without these problems."
+        )
+        if reply:
+            sent.extend(_exchange(text, prompt.encodable(reply[:MAX_RETRY_QUOTE]))[::-1])
+        else:
+            sent[-1] = {"role": "user", "content": f"{sent[-1]['content']}\n\n{text}"}
     return sent
 
 
 def _exchange(user: str, assistant: str) -> tuple[prompt.Message, prompt.Message]:
     return {"role": "user", "content": user}, {"role": "assistant", "content": assistant}
-
-
-def _add_rejected(sent: list[prompt.Message], attempt: Attempt) -> None:
-    """Append a rejected reply and its problems. The problems of an empty reply are appended to the turn itself."""
-    # Marks of the chat template in a reply would end the quotation in the prompt.
-    reply = prompt.TEMPLATE_MARK.sub("< ", attempt.raw.rpartition("</think>")[2].strip())
-    problems = "\n".join(f"- {problem}" for problem in attempt.problems)
-    text = prompt.encodable(
-        f"**Problems:**\n{problems}\n\n{COMPLAINT} Answer the same turn again, without these problems."
-    )
-    if reply:
-        sent.extend(_exchange(text, prompt.encodable(reply[:MAX_RETRY_QUOTE]))[::-1])
-    else:
-        sent[-1] = {"role": "user", "content": f"{sent[-1]['content']}\n\n{text}"}

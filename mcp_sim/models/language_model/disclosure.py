@@ -62,7 +62,12 @@ class Disclosure:
 
     def written(self, changes: Iterable[Change]) -> list[Record]:
         """Return the part of writes that may be shown, in the form of the ledger."""
-        return [change.to_json() | disclosed for change in changes if (disclosed := self._write(change)) is not None]
+        shown = [(change, self.record(change.entity, change.record)) for change in changes]
+        return [
+            change.to_json() | ({} if record is None else {"record": record})
+            for change, record in shown
+            if record is not None or change.record is None
+        ]
 
     def value(self, view: View, entity: str | None, value: Json) -> Json:
         """Return the part of a tool's result that may be shown; `view` has the records in it."""
@@ -71,12 +76,6 @@ class Disclosure:
 
     def _about(self, entity: str) -> Iterator[Concealed]:
         return (concealed for concealed in self.domain.concealed if concealed.entity == entity)
-
-    def _write(self, change: Change) -> Record | None:
-        if change.record is None:
-            return {}
-        record = self.record(change.entity, change.record)
-        return None if record is None else {"record": record}
 
     def _disclosed(self, view: View, entity: str | None, value: Json) -> Json:
         match value:
@@ -148,25 +147,16 @@ def find_leaks(value: Json, reasoning: str, withheld: Sequence[str], arguments: 
         if mark in marks and mark not in given
     ]
     beginning = reasoning.strip()[:REASONING_PREFIX]
-    if len(beginning) == REASONING_PREFIX and _is_in_any(beginning, texts):
+    if len(beginning) == REASONING_PREFIX and any(beginning in text for text in texts):
         problems.append("the answer repeats the reasoning")
-    if _shows_secret(texts, withheld, given):
+    known = _plain(given)
+    secrets = [secret for secret in map(_plain, withheld) if secret and secret not in known]
+    plain = [*map(_plain, texts)] if secrets else []
+    if any(secret in text for secret in secrets for text in plain):
         problems.append(  # prose: data
             "the answer reveals what the agent has to find out by itself; leave it out"
         )
     return problems
-
-
-def _is_in_any(needle: str, texts: Sequence[str]) -> bool:
-    return any(needle in text for text in texts)
-
-
-def _shows_secret(texts: Sequence[str], withheld: Sequence[str], given: str) -> bool:
-    """Whether a withheld text that is not given is in one of the texts."""
-    known = _plain(given)
-    secrets = [secret for secret in map(_plain, withheld) if secret and secret not in known]
-    plain = [*map(_plain, texts)] if secrets else []
-    return any(_is_in_any(secret, plain) for secret in secrets)
 
 
 def without_chat_marks(text: str, arguments: Record) -> str:

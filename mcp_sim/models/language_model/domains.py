@@ -150,7 +150,11 @@ class DomainPredictor:
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
         look: tuple[Turn, Transition] | None = turn.memories.shared.get(self._conversation.owner)
         if look is not None and look[0].index == turn.index and turn.view is not look[0].view:
-            return self._looked_at_again(turn, look[1])
+            # A fault looks at an older state: it sees the screen of then, or the same text.
+            if self._form.screen == "never" or turn.instruction is not None:
+                return look[1]
+            screen = Observation(ToolResult(self._screen(turn), form="text"))
+            return replace(look[1], observation=screen, changes=(), absorbed=())
         user = self._user(turn)
         replied = await self._conversation.ask_model(turn, user, None, rejected)
         reply, observation, text = self._read(turn, replied, rejected)
@@ -167,14 +171,6 @@ class DomainPredictor:
         self._conversation.memory(turn).set("transcript", transcript)
         turn.memories.shared[self._conversation.owner] = (turn, transition)
         return transition
-
-    def _looked_at_again(self, turn: Turn, transition: Transition) -> Transition:
-        """Return what a fault sees that looks at an older state: the screen of then, or the same text."""
-        if self._form.screen == "never" or turn.instruction is not None:
-            return transition
-        return replace(
-            transition, observation=Observation(ToolResult(self._screen(turn), form="text")), changes=(), absorbed=()
-        )
 
     def _user(self, turn: Turn) -> str:
         """Return the turn as the domain writes it."""
@@ -206,7 +202,10 @@ class DomainPredictor:
         is_last = len(rejected) + 1 >= self._max_attempts
         reasons = list[Rejected]()
         for candidate in (reply, *earlier_replies(rejected, reply.usage)) if is_last else (reply,):
-            served = self._ended(turn, candidate) if is_last else candidate
+            served = candidate
+            if is_last:  # what was cut off is served as if it had ended
+                content = without_chat_marks(candidate.content, turn.call.arguments)
+                served = ended(replace(candidate, content=content), is_plain=turn.tool.output_schema is None)
             try:
                 observation, text = self._observation(turn, served)
             except Rejected as error:
@@ -214,11 +213,6 @@ class DomainPredictor:
             else:
                 return candidate, observation, text
         raise reasons[0]
-
-    def _ended(self, turn: Turn, reply: Reply) -> Reply:
-        """Return a reply that was cut off as one that ended, without marks of chat templates."""
-        content = without_chat_marks(reply.content, turn.call.arguments)
-        return ended(replace(reply, content=content), is_plain=turn.tool.output_schema is None)
 
     def _observation(self, turn: Turn, reply: Reply) -> tuple[Observation, str]:
         """Return the observation in a reply, and its text. Raises `Rejected` if it cannot be served."""

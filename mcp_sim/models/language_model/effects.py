@@ -125,7 +125,10 @@ class Effect:
     def _planned(self, subjects: Sequence[Subject]) -> tuple[Change, ...]:
         """Return the changes of the draft; without a usable draft, those that follow from the arguments."""
         entity, key = self.entity, self._named_key()
-        if entity is not None and key is not None and self._is_flagged_removal:
+        # An update removes its record if an argument that is a verb of removal is true.
+        flags = [snake(name) for name, value in self.turn.call.arguments.items() if value is True]
+        is_removal = self.plan.verb == "update" and not _REMOVALS.isdisjoint(flags)
+        if entity is not None and key is not None and is_removal:
             return self._plain_delete(entity, key)
         if self.draft is not None and self.draft.ok:
             return self.draft.transition.changes
@@ -137,17 +140,14 @@ class Effect:
                     return ()
                 return (Change("put", entity.name, new[0].key, {entity.key: new[0].key, **self._given()}),)
             case "update" if entity is not None and key is not None:
-                return self._plain_update(entity, key)
+                stored = find_key(self.turn.view, entity.name, key)
+                key = key if stored is None else stored
+                before = self.turn.view.get(entity.name, key) or {entity.key: key}
+                return (Change("put", entity.name, key, {**before, **self._given()}),)
             case "delete" if entity is not None and key is not None:
                 return self._plain_delete(entity, key)
             case _:
                 return ()
-
-    @property
-    def _is_flagged_removal(self) -> bool:
-        """Whether the call is an update that removes its record: an argument that is a verb of removal is true."""
-        flags = (name for name, value in self.turn.call.arguments.items() if value is True)
-        return self.plan.verb == "update" and any(snake(name) in _REMOVALS for name in flags)
 
     def _is_generated(self, change: Change) -> bool:
         """Whether a change creates a record of another entity that only the generator knows."""
@@ -166,13 +166,6 @@ class Effect:
         arguments = self.turn.call.arguments
         return {name: arguments[path] for path, name in self.plan.sets.items() if path in arguments}
 
-    def _plain_update(self, entity: Entity, key: Key) -> tuple[Change, ...]:
-        """Return the update of a record by the arguments of the call."""
-        stored = find_key(self.turn.view, entity.name, key)
-        key = key if stored is None else stored
-        before = self.turn.view.get(entity.name, key) or {entity.key: key}
-        return (Change("put", entity.name, key, {**before, **self._given()}),)
-
     def _plain_delete(self, entity: Entity, key: Key) -> tuple[Change, ...]:
         """Return the removal of a record; also of an unknown one, if the plan is sure."""
         stored = find_key(self.turn.view, entity.name, key)
@@ -183,36 +176,26 @@ class Effect:
         """Return a write with what the reply shows of its record instead of what the generator made."""
         if change.record is None:
             return change
-        record = self._determined(change, entity)
+        generated = self.draft.generated if self.draft is not None else frozenset[tuple[str, str]]()
+        record = {name: value for name, value in change.record.items() if (change.entity, name) not in generated}
         if change.entity != entity.name:
             return replace(change, record=record)
-        key = change.key if issued is None else issued
-        record[entity.key] = key
-        shown = next(
-            (subject for subject in subjects if subject.entity.name == entity.name and str(subject.key) == str(key)),
-            None,
-        )
-        if shown is not None:
-            record |= {name: value for name, value in shown.fields() if self._may_say(change, record, name, value)}
-        return replace(change, key=key, record=record)
-
-    def _may_say(self, change: Change, record: Record, name: str, value: Json) -> bool:
-        """Whether the reply decides a field of a written record: of a new one always, else if the model may see it."""
-        return self._is_new(change) or self.disclosure.may_change(change.entity, record, name, value)
-
-    def _determined(self, change: Change, entity: Entity) -> Record:
-        """Return the fields of a written record that the arguments, or the record before, determine.
-
-        The time of a write is that of the real system's clock.
-        """
-        generated = self.draft.generated if self.draft is not None else frozenset[tuple[str, str]]()
-        record = {
-            name: value for name, value in (change.record or {}).items() if (change.entity, name) not in generated
-        }
-        if change.entity != entity.name:
-            return record
+        # The time of a write is that of the real system's clock.
         sets = {entity.key, *(path.split(".")[0] for path in (*self.plan.sets.values(), *self.plan.fixed))}
-        return {name: value for name, value in record.items() if name in sets or not _is_time(entity, name)}
+        fields, key = entity.fields, change.key if issued is None else issued
+        times = {name for name in record if name in fields and time_meaning(name, fields[name].schema) is not None}
+        record = {name: value for name, value in record.items() if name in sets or name not in times}
+        record[entity.key] = key
+        # The reply decides the fields of a new record, and those of another that the model may see.
+        is_new, may_change = self._is_new(change), self.disclosure.may_change
+        for subject in subjects:
+            if subject.entity.name == entity.name and str(subject.key) == str(key):
+                fields = subject.fields()
+                record |= {
+                    name: value for name, value in fields if is_new or may_change(entity.name, record, name, value)
+                }
+                break
+        return replace(change, key=key, record=record)
 
     def _is_new(self, change: Change) -> bool:
         is_put = change.op == "put" and change.record is not None
@@ -222,7 +205,8 @@ class Effect:
         self, new: Sequence[Change], entity: Entity, subjects: Sequence[Subject], observation: Observation
     ) -> Iterator[Key]:
         """Yield the id that the reply shows of each new record; its own id if the arguments determine it."""
-        shown = [key for key in self._shown_ids(entity, subjects) if self._may_issue(entity, key)]
+        ids = dict.fromkeys(subject.key for subject in subjects if subject.entity.name == entity.name)
+        shown = [key for key in ids if self._may_issue(entity, key)]
         # With several new records, nothing would say which id belongs to which.
         if not shown and len(new) == 1 and entity.key not in _fields_of(observation):
             ids = _ids_in(observation) or self._only_id(_fields_of(observation))
@@ -238,10 +222,6 @@ class Effect:
 
     def _is_given(self, key: Key) -> bool:
         return any(equal(key, value) for value in self.turn.call.arguments.values())
-
-    @staticmethod
-    def _shown_ids(entity: Entity, subjects: Sequence[Subject]) -> Iterable[Key]:
-        return dict.fromkeys(subject.key for subject in subjects if subject.entity.name == entity.name)
 
     def _may_issue(self, entity: Entity, key: Key) -> bool:
         """Whether a new record may get this id: it is unused, and was not deleted."""
@@ -271,11 +251,6 @@ class Effect:
                     is_kept = self.turn.view.get(entity, name) is not None
                     if is_kept and self.facts.container_of(entity, name) <= named:
                         yield Change("remove", entity, name)
-
-
-def _is_time(entity: Entity, name: str) -> bool:
-    declared = entity.fields.get(name)
-    return declared is not None and time_meaning(name, declared.schema) is not None
 
 
 def _fields_of(observation: Observation) -> Record:

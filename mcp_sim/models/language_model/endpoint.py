@@ -120,7 +120,14 @@ class Endpoint:
             if isinstance(error, Refused) and error.status in (401, 403, *REDIRECTS):
                 raise UsageError(f"{self.line.base_url}: {failure_reason(error, self.line.key)}") from None
             return
-        self._read_models(listed)
+        models = {
+            model["id"]: model for model in map(as_object, as_list(as_object(listed).get("data"))) if "id" in model
+        }
+        if models and self.line.model not in models:
+            known = did_you_mean(self.line.model, models)
+            raise UsageError(f"{self.line.base_url}: serves no model {self.line.model!r}{known}")
+        length: Json = models.get(self.line.model, {}).get("max_model_len")
+        self._context = length if isinstance(length, int) and length > 0 else None
 
     async def _models(self) -> Json:
         """Return the list of models. Raises `UsageError` if the URL is not that of an endpoint."""
@@ -169,7 +176,8 @@ class Endpoint:
 
         An engine may fail on what it happened to sample, so a 500 is retried once with another seed.
         """
-        rung, seed = self._rung(request.schema), request.seed
+        is_lowered = self._lowered and request.schema is not None
+        rung, seed = self._lowered.get(canonical(request.schema), 0) if is_lowered else 0, request.seed
         while True:
             try:
                 completion = await self._sent(replace(request, seed=seed), rung)
@@ -183,15 +191,14 @@ class Endpoint:
                     raise
                 continue
             self._settle(request.schema, rung)
-            self._measure(request, reply)
+            tokens = reply.usage.get("prompt_tokens", 0)
+            if tokens:
+                self._density = sum(len(message["content"]) for message in request.messages) / tokens
             return reply
 
     async def _sent(self, request: Request, rung: int) -> Json:
         header = self.line.dialect.affinity
         headers = {header: request.affinity} if header and request.affinity else None
-        return await self._connection.exchange("POST", COMPLETIONS, encode(self._body(request, rung)), headers)
-
-    def _body(self, request: Request, rung: int) -> dict[str, Json]:
         line = self.line
         body: dict[str, Json] = {
             "model": line.model,
@@ -205,20 +212,9 @@ class Endpoint:
             body["response_format"] = form
         if request.stop and line.dialect.stops and (request.schema is None or rung > LAST_WITH_SCHEMA):
             body["stop"] = [*request.stop]
-        return {**body, **line.body}
+        return await self._connection.exchange("POST", COMPLETIONS, encode({**body, **line.body}), headers)
 
     # what the engine reports
-
-    def _read_models(self, listed: Json) -> None:
-        """Check the list of models, and note how long a conversation may be."""
-        models = {
-            model["id"]: model for model in map(as_object, as_list(as_object(listed).get("data"))) if "id" in model
-        }
-        if models and self.line.model not in models:
-            known = did_you_mean(self.line.model, models)
-            raise UsageError(f"{self.line.base_url}: serves no model {self.line.model!r}{known}")
-        length: Json = models.get(self.line.model, {}).get("max_model_len")
-        self._context = length if isinstance(length, int) and length > 0 else None
 
     def _is_about_the_form(self, error: Refused, rung: int) -> bool:
         """Whether the engine may have rejected the response format, and not the rest of the request.
@@ -231,22 +227,12 @@ class Endpoint:
             return rung == 0 and not self._takes_schemas
         return error.status in (400, 415, 422, 501) and not TOO_LONG.search(error.message.lower())
 
-    def _rung(self, schema: Record | None) -> int:
-        """Return the position of the response format that the engine accepted for this schema."""
-        return self._lowered.get(canonical(schema), 0) if self._lowered and schema is not None else 0
-
     def _settle(self, schema: Record | None, rung: int) -> None:
         self._takes_schemas = self._takes_schemas or (rung == 0 and schema is not None)
         if rung and schema is not None:
             self._lowered[canonical(schema)] = rung
             if len(self._lowered) > FORMS_KEPT:
                 self._lowered.popitem(last=False)
-
-    def _measure(self, request: Request, reply: Reply) -> None:
-        """Measure how many characters a token of this model has."""
-        tokens = reply.usage.get("prompt_tokens", 0)
-        if tokens:
-            self._density = sum(len(message["content"]) for message in request.messages) / tokens
 
 
 # completions ----------------------------------------------------------------------------------------------------------
@@ -270,7 +256,10 @@ def read_completion(completion: Json, base_url: str, key: str) -> Reply:
     reasoning: Json = message.get("reasoning") or message.get("reasoning_content")
     reasoning = reasoning if isinstance(reasoning, str) else ""
     finish: Json = choice.get("finish_reason")
-    usage = _usage(as_object(as_object(completion).get("usage")))
+    counts = as_object(as_object(completion).get("usage"))
+    cached: Json = as_object(counts.get("prompt_tokens_details")).get("cached_tokens")
+    usage = {name: counts.get(name) for name in ("prompt_tokens", "completion_tokens")} | {"cached_tokens": cached}
+    usage = {name: count for name, count in usage.items() if isinstance(count, int)}
     return Reply(_clean(content, key), finish if isinstance(finish, str) else None, usage, _clean(reasoning, key))
 
 
@@ -287,16 +276,6 @@ def _text(content: Json) -> str | None:
         texts = [text for text in parts if isinstance(text, str)]
         return "".join(texts) if len(texts) == len(parts) else None
     return content if isinstance(content, str) else "" if content is None else None
-
-
-def _usage(usage: Record) -> dict[str, int]:
-    """Return the token counts that the engine reports."""
-    counts: Record = {
-        "prompt_tokens": usage.get("prompt_tokens"),
-        "completion_tokens": usage.get("completion_tokens"),
-        "cached_tokens": as_object(usage.get("prompt_tokens_details")).get("cached_tokens"),
-    }
-    return {name: count for name, count in counts.items() if isinstance(count, int)}
 
 
 MAX_REASON = 300  # characters of an endpoint's own message in an error: it may repeat the whole request

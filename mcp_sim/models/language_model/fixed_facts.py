@@ -23,6 +23,7 @@ from mcp_sim.models.language_model.subjects import STATES, Reach, Subject, ident
 from mcp_sim.types import Change, Json, Key, Memory, Record, Turn, as_object, find_key, frozen
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.json_values import Path, is_number
 from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.time_formats import parse_time
@@ -179,8 +180,9 @@ class FixedFacts:
             for change in past.changes
             if change.entity == entity and change.key == key
         )
-        earlier = [view.initial_records(entity).get(key), *(put.record for put in puts)]
-        return any(record is not None and _differ(scope_of(record), now, asked) for record in earlier)
+        records = [view.initial_records(entity).get(key), *(put.record for put in puts)]
+        earlier = [scope_of(record) for record in records if record is not None]
+        return any(then.get(name) != now.get(name) for then in earlier for name in (then.keys() | now.keys()) - asked)
 
     def has_written(self) -> bool:
         """Whether any call may have written."""
@@ -251,11 +253,6 @@ def scope_of(record: Record) -> Record:
     return scope
 
 
-def _differ(record: Record, other: Record, but: AbstractSet[str]) -> bool:
-    names = (record.keys() | other.keys()) - but
-    return any(record.get(name) != other.get(name) for name in names)
-
-
 def _are_alike(record: Record, shown: Record) -> bool:
     """Whether two objects with the same id are of one kind: most fields of the smaller one are common."""
     common = len(record.keys() & shown.keys())
@@ -272,24 +269,20 @@ def differences(fixed: Json, shown: Json, path: Path = ()) -> Iterator[tuple[Pat
         ours, theirs = cast("Record", fixed), cast("Record", shown)
         for name in ours.keys() & theirs.keys():
             yield from differences(ours[name], theirs[name], (*path, name))
+    elif _is_plain_list(fixed) and _is_plain_list(shown):
+        # Without regard to order: servers sort tags and members as they like.
+        if sorted(map(repr, as_list(fixed))) != sorted(map(repr, as_list(shown))):
+            yield path, fixed, shown
     elif isinstance(fixed, list) and isinstance(shown, list):
-        yield from _list_differences(cast("list[Json]", fixed), cast("list[Json]", shown), path)
+        kind = singular(snake(str(path[-1]))) if path else ""
+        identities = ((identity_of(as_object(item), kind), item) for item in cast("list[Json]", fixed))
+        known = {identity[1]: item for identity, item in identities if identity is not None}
+        for at, item in enumerate(cast("list[Json]", shown)):
+            identity = identity_of(as_object(item), kind)
+            if identity is not None and identity[1] in known:
+                yield from differences(known[identity[1]], item, (*path, at))
     elif not _agrees(fixed, shown):
         yield path, fixed, shown
-
-
-def _list_differences(fixed: list[Json], shown: list[Json], path: Path) -> Iterator[tuple[Path, Json, Json]]:
-    if not any(isinstance(item, dict | list) for item in (*fixed, *shown)):
-        # Without regard to order: servers sort tags and members as they like.
-        if sorted(map(repr, fixed)) != sorted(map(repr, shown)):
-            yield path, fixed, shown
-        return
-    kind = singular(snake(str(path[-1]))) if path else ""
-    known = {identity[1]: item for item in fixed if (identity := identity_of(as_object(item), kind)) is not None}
-    for at, shown_item in enumerate(shown):
-        identity = identity_of(as_object(shown_item), kind)
-        if identity is not None and identity[1] in known:
-            yield from differences(known[identity[1]], shown_item, (*path, at))
 
 
 def _agrees(fixed: Json, shown: Json) -> bool:
@@ -335,14 +328,10 @@ def _may_be_one_moment(given: str, shown: str) -> bool:
     ours, theirs = parse_time(given), parse_time(shown)
     if ours is not None and theirs is not None:
         return abs(ours - theirs) <= LARGEST_SHIFT
-    return _are_amounts(given, shown)
-
-
-def _are_amounts(*texts: str) -> bool:
-    """Whether texts may be one time or amount in two notations: with the same digits, as far as both have them."""
-    ours, theirs = (re.sub(r"\D", "", text) for text in texts)
-    is_same = ours.startswith(theirs) or theirs.startswith(ours) or sorted(ours) == sorted(theirs)
-    return is_same and all(map(_AMOUNT.fullmatch, texts))
+    # Notations of one time or amount have the same digits, as far as both have them.
+    digits, others = (re.sub(r"\D", "", text) for text in (given, shown))
+    is_same = digits.startswith(others) or others.startswith(digits) or sorted(digits) == sorted(others)
+    return is_same and all(map(_AMOUNT.fullmatch, (given, shown)))
 
 
 def _is_part(text: str, whole: str) -> bool:

@@ -139,7 +139,10 @@ class Readable:
         match body.form:
             case "blocks":
                 blocks = cast("list[Record]", body.value)
-                return cls([_decoded(block.get("text")) for block in blocks], lambda new: _with_blocks(body, new))
+                return cls(
+                    [_decoded(block.get("text")) for block in blocks],
+                    lambda new: replace(body, value=[*map(_with_text, blocks, cast("list[Json]", new))]),
+                )
             case "text":
                 return cls(None, lambda _: body)
             case _:
@@ -159,12 +162,8 @@ def _unwrapped(body: ToolResult) -> Readable | None:
     return Readable(value, lambda new: body.with_value({name: inner.with_value(new).content[0]["text"]}))
 
 
-def _with_blocks(body: ToolResult, values: Json) -> ToolResult:
-    """Return content blocks with other values in those that hold JSON."""
-    return replace(body, value=[_with_text(*both) for both in zip(body.value, cast("list[Any]", values), strict=False)])
-
-
 def _with_text(block: Mapping[str, Any], value: Json) -> Record:
+    """Return a content block with another value, if it holds JSON."""
     before = _decoded(block.get("text"))
     if before is None or equal(before, value):
         return dict(block)

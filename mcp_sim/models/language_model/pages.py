@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Self, cast
 
@@ -62,18 +62,17 @@ class Pages:
             return
         known = _Page.of(self._known(), plan.envelope)
         wrong = [*self._unknown_rows(shown.rows), *self._repeated_rows(shown.rows)]
-        wrong = wrong or [*self._wrong_rows(shown.rows, known.rows)] or [*self._wrong_total(shown, known)]
-        yield from wrong or self._wrong_end(shown, known)
-
-    def _wrong_rows(self, rows: list[Json], known: list[Json] | None) -> Iterator[Contradiction]:
-        """Yield that the rows are not those of the page, if the world knows these."""
-        if known is None:
-            return
-        true = ListedRows(self.tool, self.facts, self._is_exact, self.is_repeated).corrected(rows, known)
+        rows = ListedRows(self.tool, self.facts, self._is_exact, self.is_repeated)
+        true = None if wrong or known.rows is None else rows.corrected(shown.rows, known.rows)
         if true is not None:
-            place = self.tool.plan.envelope.rows or ""
-            problem = f"{place or 'the list'} has {len(rows)} rows, but other rows exist for this call: {len(true)}"
-            yield Contradiction(split_path(place), problem, true)
+            place, count = plan.envelope.rows or "", len(shown.rows)
+            problem = f"{place or 'the list'} has {count} rows, but other rows exist for this call: {len(true)}"
+            wrong = [Contradiction(split_path(place), problem, true)]
+        total = shown.total if wrong or not _is_count(shown.total) else self._true_total(shown, known)
+        if total != shown.total:
+            place = plan.envelope.total or ""
+            wrong = [Contradiction(split_path(place), f"{place} is {total}, not {shown.total}", total)]
+        yield from wrong or self._wrong_end(shown, known)
 
     def _unknown_rows(self, rows: list[Json]) -> Iterator[Contradiction]:
         """Yield the rows of records that certainly do not exist, also if several rows share their id."""
@@ -99,35 +98,31 @@ class Pages:
             elif key is not None:
                 seen.add(key)
 
-    def _wrong_total(self, shown: _Page, known: _Page) -> Iterator[Contradiction]:
-        place = self.tool.plan.envelope.total
-        true = self._true_total(shown, known) if _is_count(shown.total) else shown.total
-        if place is not None and true != shown.total:
-            yield Contradiction(split_path(place), f"{place} is {true}, not {shown.total}", true)
-
     def _true_total(self, shown: _Page, known: _Page) -> int:
         """Return the total that the world knows; else the nearest one that agrees with the rows of the page."""
-        if _is_count(known.total) and (self._has_rows_of(shown, known) or shown.total > self._count()):
+        entity, limit = self.tool.entity, self.tool.plan.paging.limit
+        count = 0 if entity is None else self.facts.turn.view.count(entity.name)
+        if _is_count(known.total) and (self._has_rows_of(shown, known) or shown.total > count):
             return max(known.total, shown.size)
         start = self._offset()
         if shown.size:
             return max(shown.total, (start or 0) + shown.size)
-        is_past_the_end = start is not None and self._asks_for_rows()
-        return max(0, min(shown.total, start) if is_past_the_end else shown.total)
+        asks_for_rows = limit is None or self.facts.turn.call.arguments.get(limit) != 0
+        return max(0, min(shown.total, start) if start is not None and asks_for_rows else shown.total)
 
     def _wrong_end(self, shown: _Page, known: _Page) -> Iterator[Contradiction]:
-        """Yield that an answer says otherwise than its total, or the world, whether there are more rows."""
-        place, is_more = self.tool.plan.envelope.more or "", self._is_more(shown, known)
+        """Yield that an answer says otherwise than its total, or the world, whether there are more rows.
+
+        A cursor must be the world's own, if it has one; else there must be one before the end, and none at the end.
+        """
+        envelope, is_more = self.tool.plan.envelope, self._is_more(shown, known)
         if is_more is None:
             return
         if isinstance(shown.more, bool) and shown.more is not is_more:
-            yield Contradiction(split_path(place), f"{place} is {is_more}, not {shown.more}", is_more)
-        if shown.cursor is not MISSING and (shown.cursor or is_more):
-            yield from self._wrong_cursor(shown, known, is_more=is_more)
-
-    def _wrong_cursor(self, shown: _Page, known: _Page, *, is_more: bool) -> Iterator[Contradiction]:
-        """Yield that a cursor is not the world's own; else one at the end, or that it is missing before the end."""
-        envelope = self.tool.plan.envelope
+            more = envelope.more or ""
+            yield Contradiction(split_path(more), f"{more} is {is_more}, not {shown.more}", is_more)
+        if shown.cursor is MISSING or not (shown.cursor or is_more):
+            return
         place = split_path(envelope.cursor or "")
         if known.cursor is not MISSING and bool(known.cursor) is is_more:
             if known.cursor != shown.cursor:
@@ -183,14 +178,6 @@ class Pages:
         """Whether an answer has as many rows as the world's own."""
         return self._is_exact and known.size == shown.size
 
-    def _asks_for_rows(self) -> bool:
-        limit = self.tool.plan.paging.limit
-        return limit is None or self.facts.turn.call.arguments.get(limit) != 0
-
-    def _count(self) -> int:
-        entity = self.tool.entity
-        return 0 if entity is None else self.facts.turn.view.count(entity.name)
-
 
 def _is_count(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
@@ -231,9 +218,6 @@ class ListedRows:
             return self._with_missing(rows, known, lambda _: len(rows) < len(known))
         if rows and (self._has_guessed_scope or self._asks_for_all):
             return self._with_missing(rows, known, lambda _: True)
-        return self._exactly(rows, known)
-
-    def _exactly(self, rows: list[Json], known: list[Json]) -> list[Json] | None:
         shown = {self._key(row): row for row in rows if not self._is_removed_softly(row)}
         due = [row for row in known if self._key(row) in shown or not self._may_be_hidden(row, rows)]
         keys = [*map(self._key, due)]
@@ -265,7 +249,10 @@ class ListedRows:
         if not rows or not (self.is_repeated or self._has_moved(row)):
             return False
         others = [self._scope(self._record(shown)) for shown in rows]
-        return any(value not in _values(others, name) for name, value in self._scope(self._record(row)).items())
+        return any(
+            value not in [other[name] for other in others if name in other]
+            for name, value in self._scope(self._record(row)).items()
+        )
 
     def _was_hidden(self, row: Json) -> bool:
         """Whether a call may have hidden the record of a row."""
@@ -360,7 +347,3 @@ class ListedRows:
             return None
         stored = find_key(self.facts.turn.view, entity.name, key)
         return key if stored is None else stored
-
-
-def _values(records: Sequence[Record], name: str) -> list[Json]:
-    return [record[name] for record in records if name in record]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -84,11 +84,21 @@ class ModelPredictor:
         self._changes_schema = changes_schema(domain)
 
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
-        tool = self._tool(turn)
+        tool = self._tools.of(turn.call)
+        if tool.is_unclear and self._conversation.memory(turn).get(_reads(turn, tool), False):
+            tool = replace(tool, is_write=False)
         if turn.instruction is not None:
             return await self._follow_instruction(turn, tool, turn.instruction, rejected)
         if tool.plan.backend == PROGRAM:
-            return await self._run_program(turn, tool)
+            program = self._domain.program_of(tool.tool.id)
+            imagination = Imagination(self._invent, self._conversation, self._settings.max_attempts)
+            if program is not None and program.functions[tool.tool.id].effects.imagines:
+                transition = await to_thread.run_sync(tool.answer, turn, imagination)
+            else:
+                transition = tool.answer(turn, self._invent)
+            self._conversation.remember(turn, prompt.whole_turn(turn, self._facts(turn, tool)), transition)
+            asked: dict[str, Any] = {"asked": imagination.asked > 0}
+            return replace(transition, measured={**transition.measured, **asked})
         draft = None if turn.problems else Draft.of(tool.answer, turn, self._invent)
         # A fault that looks twice gets the same reply, read against the other view: a second question might have
         # another answer.
@@ -101,18 +111,6 @@ class ModelPredictor:
             return replace(settled, measured={**settled.measured, "asked": False})
         return await self._ask(turn, tool, draft, rejected)
 
-    async def _run_program(self, turn: Turn, tool: CompiledTool) -> Transition:
-        """Return what a program answers. It runs in a thread if it may ask the model for a value."""
-        program = self._domain.program_of(tool.tool.id)
-        imagination = Imagination(self._invent, self._conversation, self._settings.max_attempts)
-        if program is not None and program.functions[tool.tool.id].effects.imagines:
-            transition = await to_thread.run_sync(tool.answer, turn, imagination)
-        else:
-            transition = tool.answer(turn, self._invent)
-        self._conversation.remember(turn, prompt.whole_turn(turn, self._facts(turn, tool)), transition)
-        asked: dict[str, Any] = {"asked": imagination.asked > 0}
-        return replace(transition, measured={**transition.measured, **asked})
-
     def _settled(self, turn: Turn, tool: CompiledTool, draft: Draft | None) -> Transition | None:
         """Return the transition of a call about which nothing is left to ask; None if the model is asked."""
         memory = self._conversation.memory(turn)
@@ -121,13 +119,13 @@ class ModelPredictor:
             return Transition(earlier, guessed=tool.plan.guessed)
         if self._settings.ask_always or draft is None or not draft.is_determined or tool.plan.guessed:
             return None
-        return None if tool.plan.verb in RECORDLESS or self._is_bare(turn, tool, draft) else draft.transition
-
-    def _is_bare(self, turn: Turn, tool: CompiledTool, draft: Draft) -> bool:
-        """Whether an answer shows a record that is known by its id only: something referred to it."""
+        if tool.plan.verb in RECORDLESS:
+            return None
         body = draft.transition.observation.body
         subjects = tool.names.subjects(body.value, turn.call.arguments) if isinstance(body, ToolResult) else []
-        return any(len(turn.view.get(*subject.identity) or ()) == 1 for subject in subjects)
+        # A record that is known by its id only: something referred to it.
+        is_bare = any(len(turn.view.get(*subject.identity) or ()) == 1 for subject in subjects)
+        return None if is_bare else draft.transition
 
     async def _ask(
         self, turn: Turn, tool: CompiledTool, draft: Draft | None, rejected: tuple[Attempt, ...]
@@ -138,7 +136,9 @@ class ModelPredictor:
             facts.pop("rows", None)  # it has them
         user = prompt.whole_turn(turn, facts)
         # After a reply that was cut off, optional parts are closed: they were what made it too long.
-        schema = tool.closed_schema if any(map(_was_unreadable, rejected)) else tool.reply_schema
+        problems = [problem for attempt in rejected for problem in attempt.problems]
+        was_unreadable = any(problem.startswith((CUT_OFF, NOT_JSON)) for problem in problems)
+        schema = tool.closed_schema if was_unreadable else tool.reply_schema
         reply = await self._conversation.ask_model(turn, user, schema, rejected)
         is_last = self._is_last(rejected)
         if is_last:
@@ -146,7 +146,8 @@ class ModelPredictor:
         with _with_raw_reply(reply):
             reply, observation, omitted = self._conforming(turn, tool, reply, rejected)
             adoption = await self._asked_adoption(turn, tool, draft, user, observation)
-            adoption.is_repeated = _is_repeated(reply, rejected)
+            before = rejected[-1].raw.rpartition("</think>\n\n")[2] if rejected else ""
+            adoption.is_repeated = bool(before) and reply.content.startswith(before)
             transition = adoption.adopt(observation, is_last=is_last)
         turn.memories.shared[self._conversation.owner] = SecondLook(turn, observation, transition)
         self._conversation.remember(turn, user, transition)
@@ -182,28 +183,14 @@ class ModelPredictor:
         """Return the adoption of an answer; if the plan does not show what the call changed, the model is asked."""
         if not tool.is_unclear or has_failed(observation):
             return self._adoption(turn, tool, draft)
-        reported = await self._reported_changes(turn, tool, user, observation)
-        if reported is not None and not reported.items:
-            tool = replace(tool, is_write=False)
-        adoption = replace(self._adoption(turn, tool, draft), reported=reported)
-        adoption.figures["changes"] = UNKNOWN if reported is None else len(reported.items) or NOTHING
-        return adoption
-
-    def _tool(self, turn: Turn) -> CompiledTool:
-        """Return the tool of a call. It only reads if the model has said so of such a call."""
-        tool = self._tools.of(turn.call)
-        reads = tool.is_unclear and self._conversation.memory(turn).get(_reads(turn, tool), False)
-        return replace(tool, is_write=False) if reads else tool
-
-    async def _reported_changes(
-        self, turn: Turn, tool: CompiledTool, user: str, observation: Observation
-    ) -> ReportedChanges | None:
-        """Return what a call has changed whose plan does not show it, as the model says; None if that stays unknown."""
         reply = await self._conversation.ask_changes(turn, user, observation, self._changes_schema)
         reported = None if reply is None else ReportedChanges.of(reply)
         if reported is not None and not reported.items:
             self._conversation.memory(turn).set(_reads(turn, tool), True)
-        return reported
+            tool = replace(tool, is_write=False)
+        adoption = replace(self._adoption(turn, tool, draft), reported=reported)
+        adoption.figures["changes"] = UNKNOWN if reported is None else len(reported.items) or NOTHING
+        return adoption
 
     def _is_last(self, rejected: tuple[Attempt, ...]) -> bool:
         return len(rejected) + 1 >= self._settings.max_attempts
@@ -231,25 +218,16 @@ class ModelPredictor:
             # What the true answer fails is checked by `must`; else only the model can say whether its changes are asked
             # for.
             verified = "must" if instruction.problems(instruction.truth) else "model"
-            if verified == "model":
-                observation = await self._verified(turn, instruction, observation, len(rejected))
+            changes = changes_between(instruction.truth, observation) if verified == "model" else []
+            if len(changes) > MAX_DIFFERENCES:
+                _refuse([f"more than {MAX_DIFFERENCES} values differ from the true observation: change fewer"])
+            if changes:
+                user, schema = prompt.judged_turn(turn, instruction.text, changes), judgement_schema(changes)
+                judged = await self._conversation.ask_about(turn, user, schema, f"verify/{len(rejected)}")
+                _refuse(problems_of(changes, judged))
+            elif verified == "model":
+                observation = instruction.truth
         return _measured(Transition(observation, obeyed=True), reply, rejected, {"verified": verified})
-
-    async def _verified(
-        self, turn: Turn, instruction: Instruction, observation: Observation, attempt: int
-    ) -> Observation:
-        """Return an altered answer whose changes are asked for, as the model says; the true one if nothing differs.
-
-        Raises `Rejected` if a change is not asked for.
-        """
-        changes = changes_between(instruction.truth, observation)
-        if not changes:
-            return instruction.truth
-        if len(changes) > MAX_DIFFERENCES:
-            raise Rejected("", [f"more than {MAX_DIFFERENCES} values differ from the true observation: change fewer"])
-        user, schema = prompt.judged_turn(turn, instruction.text, changes), judgement_schema(changes)
-        _refuse(problems_of(changes, await self._conversation.ask_about(turn, user, schema, f"verify/{attempt}")))
-        return observation
 
     # facts and earlier answers
 
@@ -263,26 +241,21 @@ class ModelPredictor:
         if draft is None or tool.plan.entity is None:
             return {}
         body = draft.transition.observation.body
-        if isinstance(body, ToolResult) and len(body.encoded) <= MAX_DRAFT and self._is_certain(tool, draft):
+        # A refusal is certain only if all records are known.
+        is_known = tool.entity is not None and is_closed(self._domain, tool.entity)
+        is_certain = draft.is_determined and (draft.ok or is_known)
+        if is_certain and isinstance(body, ToolResult) and len(body.encoded) <= MAX_DRAFT:
             view = turn.view.after(draft.transition.changes)
             shown = self._disclosure.value(view, tool.plan.entity, body.value)
-            if not body.is_error:
-                return {"likely": shown}
-            return {"likely": {"isError": True, "text": as_text(shown)}}
-        written = [*self._written(draft)]
+            return {"likely": {"isError": True, "text": as_text(shown)} if body.is_error else shown}
+        changes = draft.transition.changes
+        records = [(change.entity, self._disclosure.record(change.entity, change.record)) for change in changes]
+        written = [
+            {name: value for name, value in record.items() if (entity, name) not in draft.generated}
+            for entity, record in records
+            if record is not None
+        ]
         return {"written": written} if written and len(str(written)) <= MAX_DRAFT else {}
-
-    def _is_certain(self, tool: CompiledTool, draft: Draft) -> bool:
-        """Whether a draft is determined; a refusal only if all records are known."""
-        is_known = tool.entity is not None and is_closed(self._domain, tool.entity)
-        return draft.is_determined and (draft.ok or is_known)
-
-    def _written(self, draft: Draft) -> Iterator[Record]:
-        """Yield the fields that a draft writes and that are not generated, of each record that may be shown."""
-        for change in draft.transition.changes:
-            record = self._disclosure.record(change.entity, change.record)
-            if record is not None:
-                yield {name: value for name, value in record.items() if (change.entity, name) not in draft.generated}
 
     def _leaks(self, turn: Turn, observation: Observation, reply: Reply) -> list[str]:
         body = observation.body
@@ -290,49 +263,29 @@ class ModelPredictor:
         return find_leaks(shown, reply.reasoning, self._settings.withheld, turn.call.arguments)
 
     def _earlier(self, turn: Turn, tool: CompiledTool) -> Observation | None:
-        """Return the answer to an equal earlier read, if no call has written since."""
+        """Return the answer to an equal earlier read, if neither a call nor someone else has written since."""
         memory = self._conversation.memory(turn)
         kept = None if tool.is_write or tool.varies else memory.get(f"kept/{turn.draws.scope}")
-        if kept is None or _written_since(turn, memory.get(WRITTEN, 0), kept[0]):
+        if kept is None or memory.get(WRITTEN, 0) > kept[0]:
             return None
-        return kept[1]
+        for past in reversed(turn.history):
+            if past.tool and past.index <= kept[0]:
+                return kept[1]
+            if past.changes:
+                return None
+        return None  # the history does not go back so far
 
     def _keep(self, turn: Turn, adoption: Adoption, transition: Transition) -> None:
         """Keep the answer of a read for the next equal one. If it identifies nothing, the model is not asked again."""
-        memory, tool = self._conversation.memory(turn), adoption.tool
-        observation = transition.observation
-        body = observation.body
-        if tool.is_write or tool.varies or not isinstance(body, ToolResult):
-            return
-        if len(body.encoded) <= MAX_KEPT_ANSWER:
-            memory.set(f"kept/{turn.draws.scope}", (turn.index, observation))
+        memory, body = self._conversation.memory(turn), transition.observation.body
+        is_fixed = not adoption.tool.is_write and not adoption.tool.varies
+        if is_fixed and isinstance(body, ToolResult) and len(body.encoded) <= MAX_KEPT_ANSWER:
+            memory.set(f"kept/{turn.draws.scope}", (turn.index, transition.observation))
             memory.set(f"identified/{turn.draws.scope}", adoption.identified)
-
-
-def _written_since(turn: Turn, written: int, index: int) -> bool:
-    """Whether a call or someone else wrote after the call of this index, as far as the history goes back."""
-    if written > index:
-        return True
-    for past in reversed(turn.history):
-        if past.tool and past.index <= index:
-            return False
-        if past.changes:
-            return True
-    return True
 
 
 def _reads(turn: Turn, tool: CompiledTool) -> str:
     return f"reads/{tool.kind_of_call(turn.call.arguments)}"
-
-
-def _is_repeated(reply: Reply, rejected: tuple[Attempt, ...]) -> bool:
-    before = rejected[-1].raw.rpartition("</think>\n\n")[2] if rejected else ""
-    return bool(before) and reply.content.startswith(before)
-
-
-def _was_unreadable(attempt: Attempt) -> bool:
-    """Whether a reply ended too early, or in a number or a text that is not JSON."""
-    return any(problem.startswith((CUT_OFF, NOT_JSON)) for problem in attempt.problems)
 
 
 @contextmanager

@@ -126,11 +126,21 @@ def observation_text(reply: Reply) -> str:
         raise Rejected(reply.content, ["the engine's content filter withheld the answer"])
     if len(reply.content) > MAX_CHARACTERS:
         raise Rejected(reply.content, [f"the answer has more than {MAX_CHARACTERS:,} characters"])
-    text = _without_thinking(reply)
+    # Chat templates often contain the opening tag of the reasoning, so only its end is sent.
+    text = reply.content.rpartition("</think>")[2]
+    # In JSON it may be data.
+    if "<think>" in text and not text.lstrip().startswith(("{", "[")):
+        raise Rejected(reply.content, ["the answer holds only a thought that never ends"])
+    text = text if text == reply.content else text.lstrip()
     tagged = _tagged(text, reply)
     if tagged is not None:
         return tagged[1:-1] if len(tagged) > 1 and tagged[0] == tagged[-1] == "\n" else tagged
-    return _without_fence(_without_heading(text, reply))
+    heading, turn = _HEADING.search(text), _TURN.match(text)
+    bare = text[heading.end() :] if heading is not None and (turn is not None or heading.start() == 0) else text
+    own = _TURN.split(bare, maxsplit=1)[0]
+    if not own.strip() and bare.strip():
+        raise Rejected(reply.content, ["the answer repeats the turn; answer with the observation alone"])
+    return _without_fence(own)
 
 
 def parse_json(text: str, raw: str) -> Json:
@@ -145,7 +155,9 @@ def parse_json(text: str, raw: str) -> Json:
         problem = TOO_DEEP if TOO_DEEP in error.args else f"{NOT_JSON}: {error}"
     for written in (*_FENCES.findall(text)[-1:], text) if problem != TOO_DEEP else ():
         try:
-            return load_json(_plain(written))
+            bare = _COMMENTS.sub(lambda match: match[1] or " ", written)
+            bare = _COMMAS.sub(lambda match: match[1] or "", bare)
+            return load_json(bare)
         except ValueError as error:
             problem = TOO_DEEP if TOO_DEEP in error.args else problem
     raise Rejected(raw, [problem])
@@ -176,21 +188,6 @@ def load_json(text: str) -> Json:
     return value
 
 
-def _plain(text: str) -> str:
-    """Return JSON text without comments and trailing commas; strings stay as they are."""
-    bare = _COMMENTS.sub(lambda match: match[1] or " ", text)
-    return _COMMAS.sub(lambda match: match[1] or "", bare)
-
-
-def _without_thinking(reply: Reply) -> str:
-    """Return the text after the reasoning. Chat templates often contain the opening tag, so only the end is sent."""
-    text = reply.content.rpartition("</think>")[2]
-    # In JSON it may be data.
-    if "<think>" in text and not text.lstrip().startswith(("{", "[")):
-        raise Rejected(reply.content, ["the answer holds only a thought that never ends"])
-    return text if text == reply.content else text.lstrip()
-
-
 def _tagged(text: str, reply: Reply) -> str | None:
     """Return the text of the last tagged block, or None."""
     before, opened, rest = text.rpartition(OPENING)
@@ -202,19 +199,6 @@ def _tagged(text: str, reply: Reply) -> str | None:
     if CLOSING in before:
         return _tagged(before, reply)
     raise Rejected(reply.content, [f"{OPENING} is never closed"])
-
-
-def _without_heading(text: str, reply: Reply) -> str:
-    """Return the text after a heading of the prompt, and without turns that the model repeats or adds itself.
-
-    Raises `Rejected` if there is nothing else.
-    """
-    heading, turn = _HEADING.search(text), _TURN.match(text)
-    bare = text[heading.end() :] if heading is not None and (turn is not None or heading.start() == 0) else text
-    own = _TURN.split(bare, maxsplit=1)[0]
-    if not own.strip() and bare.strip():
-        raise Rejected(reply.content, ["the answer repeats the turn; answer with the observation alone"])
-    return own
 
 
 def _without_fence(text: str) -> str:

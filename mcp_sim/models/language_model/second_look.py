@@ -51,12 +51,10 @@ class SecondLook:
         """Yield what the other view has otherwise: other values, and rows that it does not have."""
         for subject in subjects:
             then, now = view.get(*subject.identity), self.turn.view.get(*subject.identity)
-            if then is None:
-                if now is not None:
-                    yield Contradiction(subject.path, "", OMITTED)
-                continue
+            if then is None and now is not None:
+                yield Contradiction(subject.path, "", OMITTED)
             for name, shown in subject.fields():
-                if name in then and not equal(then[name], shown):
+                if then is not None and name in then and not equal(then[name], shown):
                     yield Contradiction((*subject.path, name), "", then[name])
 
     def _repeated(self, adoption: Adoption) -> Transition:
@@ -65,15 +63,12 @@ class SecondLook:
         renamed: dict[Key, Key] = {}
         changes = list[Change]()
         for change in self.transition.changes:
-            is_new = change.record is not None and before.get(change.entity, change.key) is None
-            entity = adoption.domain.entities.get(change.entity)
+            key, record, entity = change.key, change.record, adoption.domain.entities.get(change.entity)
+            is_new = record is not None and before.get(change.entity, key) is None
             if is_new and entity is not None and not entity.natural:
-                key = next_key(view, change.entity, change.key)
-                renamed[change.key] = key
-                record = {**(change.record or {}), entity.key: key}
-                changes.append(replace(change, key=key, record=record, expected=None))
-            else:
-                changes.append(replace(change, expected=None))
+                renamed[key] = key = next_key(view, change.entity, key)
+                record = {**(record or {}), entity.key: key}
+            changes.append(replace(change, key=key, record=record, expected=None))
         body = self.transition.observation.body
         if isinstance(body, ToolResult) and renamed:
             body = with_keys(body, renamed)

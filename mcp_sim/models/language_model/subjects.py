@@ -92,7 +92,8 @@ class SubjectNames:
         shared = set[tuple[str, Key]]()
         for subject in subjects:
             first = seen.setdefault(subject.identity, subject)
-            if first is not subject and _differ(first.value, subject.value):
+            common = first.value.keys() & subject.value.keys() if first is not subject else ()
+            if any(not equal(first.value[name], subject.value[name]) for name in common):
                 shared.add(subject.identity)
         return [subject for subject in subjects if subject.identity not in shared]
 
@@ -159,13 +160,10 @@ def identity_of(body: Record, place: str, key_field: str | None = None) -> tuple
 def _subject(body: Record, path: Path, entity: Entity | None, kind: str, around: frozenset[str]) -> Subject | None:
     if entity is not None and not entity.singleton and entity.inside is None:
         identity = identity_of(body, entity.name, entity.key)
-        if identity is None and len(path) > 0 and isinstance(path[-1], int):
-            return _named_subject(body, path, free_name(entity.name), around) if len(body) > 1 else None
-        return (
-            None
-            if identity is None
-            else Subject(path, entity, identity[1], identity[0], body, is_named=identity[0] in NAMES)
-        )
+        if identity is not None:
+            return Subject(path, entity, identity[1], identity[0], body, is_named=identity[0] in NAMES)
+        is_row = len(path) > 0 and isinstance(path[-1], int) and len(body) > 1
+        return _named_subject(body, path, free_name(entity.name), around) if is_row else None
     identity = identity_of(body, kind.removesuffix(_ENTRY))
     if identity is not None:
         return Subject(path, Entity(kind, identity[0]), identity[1], identity[0], body)
@@ -178,10 +176,6 @@ def _named_subject(body: Record, path: Path, kind: str, around: frozenset[str]) 
         return None
     container = around if _GLOBAL.isdisjoint(body[called]) else _NOWHERE
     return Subject(path, Entity(kind, called, natural=True), body[called], called, body, container, is_named=True)
-
-
-def _differ(record: Record, other: Record) -> bool:
-    return any(not equal(record[name], other[name]) for name in record.keys() & other.keys())
 
 
 def scalars(value: Json) -> Iterator[Key]:
@@ -252,7 +246,9 @@ class Reach:
             return True
         if not self.written.isdisjoint(_links(subject.entity, known)):
             return True
-        return subject.entity.name != self.entity and (name in STATES or not _is_plain_text(known.get(name)))
+        value: Json = known.get(name)
+        is_plain = isinstance(value, str) and parse_time(value) is None
+        return subject.entity.name != self.entity and (name in STATES or not is_plain)
 
 
 def names_of(key: Key, known: Mapping[str, Json]) -> Iterator[str]:
@@ -265,7 +261,3 @@ def _links(entity: Entity, record: Record) -> Iterator[tuple[str, str]]:
     for field in entity.fields.values():
         if field.link is not None and isinstance(record.get(field.name), str | int):
             yield field.link, str(record[field.name])
-
-
-def _is_plain_text(value: Json) -> bool:
-    return isinstance(value, str) and parse_time(value) is None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from typing import cast
 
@@ -98,13 +98,10 @@ class _Tightening:
         if "const" in body or "enum" in body:
             return {"const": body["const"]} if "const" in body else {"enum": body["enum"]}
         branches = _branches(body)
-        return self._typed(body, depth) if branches is None else self._any(branches, depth)
-
-    def _any(self, branches: Iterable[Json], depth: int) -> Record | None:
+        if branches is None:
+            return self._typed(body, depth)
         kept = [branch for branch in (self.narrowed(branch, depth + 1) for branch in branches) if branch is not None]
-        if not kept:
-            return None
-        return kept[0] if len(kept) == 1 else {"anyOf": kept}
+        return {"anyOf": kept} if len(kept) > 1 else next(iter(kept), None)
 
     def _typed(self, body: Record, depth: int) -> Record | None:
         # An untyped schema has the type that its keywords apply to, or None without such keywords.
@@ -129,7 +126,10 @@ class _Tightening:
 
     def _object(self, body: Record, depth: int) -> Record | None:
         other: Json = body.get("additionalProperties", {})
-        required = _required(body)
+        names = dict.fromkeys(name for name in body.get("required") or () if isinstance(name, str))
+        for needed in cast("Record", body.get("dependentRequired") or {}).values():
+            names.update(dict.fromkeys(needed))
+        required = list(names)
         narrowed = self._properties(body, required, other, depth)
         if not narrowed.keys() >= {*required}:
             return None
@@ -165,7 +165,10 @@ class _Tightening:
 
     def _array(self, body: Record, depth: int) -> Record | None:
         if isinstance(body.get("prefixItems"), list) and body["prefixItems"]:
-            return self._tuple(body["prefixItems"], depth)
+            schemas = [self.narrowed(item, depth + 1) for item in body["prefixItems"]]
+            size = len(schemas)
+            tightened = {"type": "array", "prefixItems": schemas, "items": False, "minItems": size, "maxItems": size}
+            return None if None in schemas else tightened
         least = max(int(body.get("minItems", 0)), 1 if "contains" in body else 0)
         unique = 1 if body.get("uniqueItems") and not self.bounds.is_open else self.bounds.items
         most = max(least, min(int(body.get("maxItems", self.bounds.items)), unique))
@@ -174,18 +177,6 @@ class _Tightening:
         if narrowed is None:
             return None if least else {"const": []}
         return {"type": "array", "items": narrowed, "minItems": least, "maxItems": most}
-
-    def _tuple(self, items: Sequence[Json], depth: int) -> Record | None:
-        schemas = [self.narrowed(item, depth + 1) for item in items]
-        if None in schemas:
-            return None
-        return {
-            "type": "array",
-            "prefixItems": schemas,
-            "items": False,
-            "minItems": len(schemas),
-            "maxItems": len(schemas),
-        }
 
 
 def _integer(body: Record) -> Record | None:
@@ -198,11 +189,7 @@ def _integer(body: Record) -> Record | None:
     step = body.get("multipleOf")
     if step is None or (isinstance(step, int | float) and float(1 / step).is_integer()):
         return {"type": "integer", "minimum": low, "maximum": high}
-    return _multiples(step, low, high)
-
-
-def _multiples(step: float, low: float, high: float) -> Record | None:
-    """Return the first multiples in a range as choices: not every engine enforces `multipleOf`."""
+    # The first multiples in a range are choices: not every engine enforces `multipleOf`.
     first = math.ceil(low / step)
     count = min(MAX_CHOICES, math.floor(high / step) - first + 1)
     return {"enum": [step * (first + at) for at in range(count)]} if count > 0 else None
@@ -228,14 +215,6 @@ def _range(body: Record) -> tuple[float, float]:
         return low, min(highs, default=low + MAX_NUMBER)
     high = min(highs, default=MAX_NUMBER)
     return (0 if high >= 0 else high - MAX_NUMBER), high
-
-
-def _required(body: Record) -> list[str]:
-    """Return the required names, with those that other properties depend on."""
-    names = dict.fromkeys(name for name in body.get("required") or () if isinstance(name, str))
-    for needed in cast("Record", body.get("dependentRequired") or {}).values():
-        names.update(dict.fromkeys(needed))
-    return list(names)
 
 
 def _branches(body: Record) -> list[Json] | None:
@@ -317,7 +296,11 @@ def _bounded_piece(piece: str) -> str | None:
     if piece.startswith("\\"):
         return piece if piece[1] in _PLAIN_ESCAPES else None
     repeat = _REPEAT.fullmatch(piece)
-    return _bounded_repeat(repeat) if repeat else piece
+    if repeat is None:
+        return piece
+    least = int(repeat[1])
+    most = int(repeat[3]) if repeat[3] else max(MAX_REPEATS, least)
+    return f"{{{least},{max(least, min(most, MAX_REPEATS))}}}" if repeat[2] else f"{{{least}}}"
 
 
 def _ascii_class(piece: str) -> str | None:
@@ -338,11 +321,3 @@ def _ascii_class(piece: str) -> str | None:
 def _run(first: int, last: int) -> str:
     low, high = (f"\\{chr(code)}" if chr(code) in "]^-[" else chr(code) for code in (first, last))
     return low if first == last else f"{low}-{high}"
-
-
-def _bounded_repeat(repeat: re.Match[str]) -> str:
-    least = int(repeat[1])
-    if not repeat[2]:
-        return f"{{{least}}}"
-    most = int(repeat[3]) if repeat[3] else max(MAX_REPEATS, least)
-    return f"{{{least},{max(least, min(most, MAX_REPEATS))}}}"

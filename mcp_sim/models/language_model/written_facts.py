@@ -65,14 +65,29 @@ class WrittenFacts:
                 self.facts.note(record, self._written(change), changes)
 
     def note_records(self, changes: tuple[Change, ...], subjects: Sequence[Subject]) -> None:
-        """Note what is fixed of the written records: what the reply shows, and what arguments of the same name set."""
+        """Note what is fixed of the written records: what the reply shows, and what arguments of the same name set.
+
+        A new record whose id is only the draft's is noted as provisional.
+        """
         shown = {(subject.identity, name) for subject in subjects for name, _ in subject.fields() if name not in STATES}
-        keys = {subject.key for subject in subjects}
+        keys = {subject.key for subject in subjects} | {*scalars(self.turn.call.arguments)}
+        drafted = () if self.draft is None else [change.key for change in self.draft.transition.changes]
+        named = {name for path, name in self.plan.sets.items() if path.rpartition(".")[2] == name}
         for change in changes:
-            entity = self.domain.entities.get(change.entity)
-            if change.record is not None and entity is not None:
-                self._note_new_key(change, keys)
-                self._note_record(change, entity, shown, changes)
+            entity, record = self.domain.entities.get(change.entity), change.record
+            if record is None or entity is None:
+                continue
+            before, written = self.turn.view.get(change.entity, change.key), self._written(change)
+            if before is None and change.key not in keys and change.key in drafted:
+                self.facts.note_provisional(change.entity, (*self.facts.provisional(change.entity), change.key))
+            said = {
+                name
+                for name in named - self.plan.how.keys()
+                if name in record and _is_whole((before or {}).get(name), record[name])
+            }
+            fixed = [name for name in written if name in said or ((change.entity, change.key), name) in shown]
+            guessed = [name for name in written if name not in fixed]
+            self.facts.note(Subject((), entity, change.key, entity.key, record), fixed, changes, guessed)
 
     def note_hidden(self, changes: Sequence[Change], subjects: Sequence[Subject]) -> None:
         """Note which records the write may have hidden: whether tools still show them is for the model to say."""
@@ -93,41 +108,10 @@ class WrittenFacts:
         is_whole = any(name in shown and name not in STATES for name in before.keys() - {subject.key_field})
         return is_whole and any(before.get(name) != value for name, value in scope_of(shown).items())
 
-    def _note_record(
-        self,
-        change: Change,
-        entity: Entity,
-        shown: AbstractSet[tuple[tuple[str, Key], str]],
-        changes: tuple[Change, ...],
-    ) -> None:
-        written, said = self._written(change), self._said(change)
-        fixed = [name for name in written if name in said or ((change.entity, change.key), name) in shown]
-        guessed = [name for name in written if name not in fixed]
-        self.facts.note(Subject((), entity, change.key, entity.key, change.record or {}), fixed, changes, guessed)
-
     def _written(self, change: Change) -> list[str]:
         """Return the fields of a record that a change writes."""
         before = self.turn.view.get(change.entity, change.key) or {}
         return [name for name, value in (change.record or {}).items() if not equal(before.get(name, NOWHERE), value)]
-
-    def _said(self, change: Change) -> set[str]:
-        """Return the written fields that have what an argument of the same name says."""
-        before, record = self.turn.view.get(change.entity, change.key) or {}, change.record or {}
-        named = {name for path, name in self.plan.sets.items() if path.rpartition(".")[2] == name}
-        named = {name for name in named - self.plan.how.keys() if name in record}
-        return {name for name in named if _is_whole(before.get(name), record[name])}
-
-    def _note_new_key(self, change: Change, shown: AbstractSet[Key]) -> None:
-        """Note a new record as provisional if neither the reply nor the arguments have its id."""
-        is_new = self.turn.view.get(change.entity, change.key) is None
-        given = {*scalars(self.turn.call.arguments)}
-        drafted = () if self.draft is None else self.draft.transition.changes
-        if (
-            is_new
-            and change.key not in shown | given
-            and any(change.key == drafted_change.key for drafted_change in drafted)
-        ):
-            self.facts.note_provisional(change.entity, (*self.facts.provisional(change.entity), change.key))
 
     def _names_a_record(self) -> bool:
         """Whether an argument is the key of a record that is known."""

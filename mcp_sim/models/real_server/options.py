@@ -127,7 +127,17 @@ class RealServerOptions(WorldModel):
     @contextmanager
     def _placed(self) -> Generator[Self]:
         """Yield the options with values for `${NAME}`, a new `{folder}` if they name it, and the path of `cwd`."""
-        filled = self._filled(os.environ)
+        fill = partial(fill_placeholders, environment=os.environ)
+        try:
+            values: Record = {
+                "command": tuple(map(fill, self.command)),
+                "url": None if self.url is None else fill(self.url),
+                "env": {name: fill(value) for name, value in self.env.items()},
+                "headers": {name: fill(value) for name, value in self.headers.items()},
+            }
+        except MissingValue as error:
+            raise UsageError(str(error)) from None
+        filled = self.model_copy(update=values)
         texts = (*self.command, *self.env.values(), self.cwd or "")
         with ExitStack() as stack:
             folder = ""
@@ -141,20 +151,6 @@ class RealServerOptions(WorldModel):
                 "cwd": None if self.cwd is None else str(self._folder / place(self.cwd)),
             }
             yield filled.model_copy(update=update)
-
-    def _filled(self, environment: Mapping[str, str]) -> Self:
-        """Return the options with values for `${NAME}`. Raises `UsageError` if a variable is not set."""
-        fill = partial(fill_placeholders, environment=environment)
-        try:
-            filled: Record = {
-                "command": tuple(map(fill, self.command)),
-                "url": None if self.url is None else fill(self.url),
-                "env": {name: fill(value) for name, value in self.env.items()},
-                "headers": {name: fill(value) for name, value in self.headers.items()},
-            }
-        except MissingValue as error:
-            raise UsageError(str(error)) from None
-        return self.model_copy(update=filled)
 
     @property
     def _seconds(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from mcp_sim.models.language_model.absorption import OMITTED, Contradiction, corrected
@@ -101,7 +101,12 @@ class Overlay:
         """Return the answer with written fields instead of the shown ones, without deleted and with created rows."""
         readable = Readable.of(observation)
         value = None if readable is None else readable.value
-        subjects = [self._placed(subject) for subject in self.adoption.subjects(value)]
+        subjects = list[Subject]()
+        for subject in self.adoption.subjects(value):
+            key = find_key(self.written.view, subject.entity.name, subject.key)  # in the form in which the world has it
+            subjects.append(
+                subject if key is None else replace(subject, key=key, container=frozenset(), is_named=False)
+            )
         contradictions = [*self._differences(subjects)]
         self.written.note(subjects)
         if readable is None or value is None:
@@ -141,11 +146,6 @@ class Overlay:
     def _is_laid_over(self) -> bool:
         """Whether the tool shows records one by one, so that what was written can be found in its answers."""
         return self.plan.backend == "records" and self.plan.each is None
-
-    def _placed(self, subject: Subject) -> Subject:
-        """Return a subject with its key in the form in which the world has it."""
-        key = find_key(self.written.view, subject.entity.name, subject.key)
-        return subject if key is None else Subject(subject.path, subject.entity, key, subject.key_field, subject.value)
 
     def _differences(self, subjects: Sequence[Subject]) -> Iterator[Contradiction]:
         """Yield what the world has otherwise: written fields, and rows that it has deleted, or changed too much."""
@@ -188,7 +188,11 @@ class Overlay:
         added = [record for key, record in self.written.records(entity.name) if key in kept - shown]
         new = [self._row(record, rows, entity) for record in added if self._is_missing(entity, record, len(shown))]
         more = len(new) - sum(contradiction.true is OMITTED for contradiction in contradictions)
-        return _counted(replace_part(value, path, [*rows, *new]), path[:-1], more)
+        value, around = replace_part(value, path, [*rows, *new]), path[:-1]
+        for name, count in as_object(get_part(value, around)).items() if more else ():
+            if snake(name) in _COUNTS and isinstance(count, int) and not isinstance(count, bool):
+                value = replace_part(value, (*around, name), max(0, count + more))
+        return value
 
     def _is_missing(self, entity: Entity, record: Record, shown: int) -> bool:
         """Whether a written record belongs on this page: on the last one, if the real server would not show it."""
@@ -215,16 +219,5 @@ class Overlay:
         names = (*first,) or self.written.form(entity.name)[1]
         if names:
             return {name: record.get(name) for name in names if name in record or name in entity.fields}
-        return {name: value for name, value in record.items() if not self._is_hidden(entity, name)}
-
-    @staticmethod
-    def _is_hidden(entity: Entity, name: str) -> bool:
-        return name in entity.fields and entity.fields[name].hidden
-
-
-def _counted(value: Json, around: Path, more: int) -> Json:
-    """Return an answer with so many more rows in the counts beside its list."""
-    for name, count in as_object(get_part(value, around)).items() if more else ():
-        if snake(name) in _COUNTS and isinstance(count, int) and not isinstance(count, bool):
-            value = replace_part(value, (*around, name), max(0, count + more))
-    return value
+        hidden = {field.name for field in entity.fields.values() if field.hidden}
+        return {name: value for name, value in record.items() if name not in hidden}

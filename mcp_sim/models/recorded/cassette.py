@@ -81,7 +81,7 @@ class Cassette:
                     n, names = free[0] if free else matching[-1]
                     is_exact = canonical(self._sessions[session].calls[n].arguments) == canonical(arguments)
                     how = "repeated" if not free else "exact" if is_exact else "volatile"
-                    return self._found((session, n), names, how, progress)
+                    return self._found(session, n, names, how, progress)
         return None
 
     def request(self, method: str, params: Record, progress: Progress) -> Answer | None:
@@ -92,22 +92,17 @@ class Cassette:
         for at in self._preferred(progress):
             position = max((n + 1 for session, n in progress.served if session == at), default=0)
             known = progress.renamed.get(at, {})
-            requests = (
-                (recorded_request, self._names(recorded_request, method, params, known))
-                for recorded_request in self._sessions[at].requests
-            )
-            matching = [(recorded_request, names) for recorded_request, names in requests if names is not None]
+            given = {name: value for name, value in params.items() if value}
+            matching = list[tuple[RecordedRequest, Renamed]]()
+            for request in self._sessions[at].requests:
+                asked = {name: value for name, value in request.params.items() if value}
+                is_same = request.method == method
+                names = self._likeness.renamed(asked, given, known, lambda _: False) if is_same else None
+                matching += [] if names is None else [(request, names)]
             if matching:
                 request, names = next((pair for pair in matching if pair[0].after >= position), matching[-1])
                 return renamed(request.answer, names)
         return None
-
-    def _names(self, recorded: RecordedRequest, method: str, params: Record, known: Renamed) -> Renamed | None:
-        """Return what replaces the values of a recorded request; None if it is another one."""
-        if recorded.method != method:
-            return None
-        asked, given = ({name: value for name, value in row.items() if value} for row in (recorded.params, params))
-        return self._likeness.renamed(asked, given, known, lambda _: False)
 
     def offers(self) -> frozenset[str]:
         """Return the capabilities of the recorded servers that requests other than calls need."""
@@ -184,22 +179,13 @@ class Cassette:
             used[at], names_of[at] = (*before, n), names
         return replace(progress, used=used, renamed=names_of)
 
-    def _found(self, at: At, names: Renamed, how: str, progress: Progress) -> Found:
-        session, call = self._sessions[at[0]], self._sessions[at[0]].calls[at[1]]
-        served = replace(progress, served=(*progress.served, at), followed=at[0])
-        renamed = {**progress.renamed, at[0]: names}
-        return Found(call, session, names, how, replace(served, renamed=self._aligned(served, renamed)))
-
-    def _aligned(self, progress: Progress, names: Mapping[int, Renamed]) -> Mapping[int, Renamed]:
-        """Return what the run has instead of the values of each session, after the last answer.
-
-        The other sessions that have all calls of the run so far may answer later; their ids become those served now.
-        """
-        at, n = progress.served[-1]
-        result = dict(names)
-        served = renamed(self._sessions[at].calls[n].answer, names[at])
+    def _found(self, session: int, n: int, names: Renamed, how: str, progress: Progress) -> Found:
+        call, names_of = self._sessions[session].calls[n], {**progress.renamed, session: names}
+        served = renamed(call.answer, names)
+        # The other sessions that have all calls of the run so far may answer later; their ids become those served now.
         for other, used in progress.used.items():
-            if other != at and -1 not in used:
+            if other != session and -1 not in used:
                 renames = dict(pairs(self._sessions[other].calls[used[-1]].answer, served))
-                result[other] = {**renames, **result.get(other, {})}
-        return result
+                names_of[other] = {**renames, **names_of.get(other, {})}
+        progress = replace(progress, served=(*progress.served, (session, n)), followed=session, renamed=names_of)
+        return Found(call, self._sessions[session], names, how, progress)

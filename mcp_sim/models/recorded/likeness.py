@@ -43,7 +43,11 @@ class Likeness:
         differ in every run. None if the arguments differ in more.
         """
         names = dict(known)
-        is_like = self._is_like(recorded, given, names)
+        is_like = all(
+            equal(ours, theirs)
+            or (isinstance(ours, _PLAIN) and isinstance(theirs, _PLAIN) and _is_alike(ours, theirs, names))
+            for _, ours, theirs in self._compared(recorded, given)
+        )
         may_differ = (value in known or PLACEHOLDER.fullmatch(value) or is_own(value) for value in names)
         return names if is_like and all(may_differ) else None
 
@@ -57,22 +61,13 @@ class Likeness:
             elif not equal(ours, theirs):
                 yield f"{path} was {ours!r:.80}, not {theirs!r:.80}"
 
-    def _is_like(self, recorded: Record, given: Record, substitutes: dict[str, str]) -> bool:
-        return all(
-            equal(ours, theirs)
-            or (isinstance(ours, _PLAIN) and isinstance(theirs, _PLAIN) and _is_alike(ours, theirs, substitutes))
-            for _, ours, theirs in self._compared(recorded, given)
-        )
-
     def _compared(self, recorded: Record, given: Record) -> Iterator[tuple[str, Json, Json]]:
         """Yield the parts of both at the same paths; `NOWHERE` for one that is missing. Ignored parts are left out."""
         for path, ours, theirs in paired_leaves(recorded, given, NOWHERE):
             names = [str(step) for step in path]
-            if not any(self._is_ignored(".".join(names[:size])) for size in range(1, len(names) + 1)):
+            prefixes = [".".join(names[:size]) for size in range(1, len(names) + 1)] if self.ignored else []
+            if not any(fnmatchcase(prefix, glob) for prefix in prefixes for glob in self.ignored):
                 yield ".".join(names), ours, theirs
-
-    def _is_ignored(self, path: str) -> bool:
-        return any(fnmatchcase(path, glob) for glob in self.ignored)
 
 
 def _is_alike(recorded: Any, given: Any, names: dict[str, str]) -> bool:

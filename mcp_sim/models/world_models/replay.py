@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr
 
-from mcp_sim.models.recorded.cassette import Cassette, Found, Progress
+from mcp_sim.models.recorded.cassette import Cassette, Progress
 from mcp_sim.models.recorded.likeness import Likeness, renamed
 from mcp_sim.models.taken_answers import TakenAnswers
 from mcp_sim.spec.sessions import read_sessions
@@ -131,7 +131,13 @@ class _Replaying:
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
         if (earlier := self._answers.earlier(turn)) is not None:
             return earlier
-        call = self._found(turn)
+        memory = turn.memories.of("replay")
+        tool, arguments = turn.tool.name, turn.call.arguments
+        progress: Progress = memory.get(PROGRESS, Progress())
+        call = self._cassette.find(tool, arguments, progress, repeats=self._domain.only_reads(turn.tool))
+        if call is None:
+            raise Unmatched(f"no recorded call matches; {self._cassette.nearest(tool, arguments)}")
+        memory.set(PROGRESS, call.progress)
         observation = observation_of_answer(renamed(call.call.answer, call.names))
         transition = self._answers.taken(turn, observation)
         wrote = observation.ok and not self._domain.only_reads(turn.tool)
@@ -146,14 +152,3 @@ class _Replaying:
             what = f"{request.method} {encode(request.params).decode()}"
             raise Unmatched(f"no recorded answer to {what}; {self._cassette.nearest_request(request.method)}")
         return answer
-
-    def _found(self, turn: Turn) -> Found:
-        """Return the recorded call that answers, and note it. Raises `Unmatched`."""
-        memory = turn.memories.of("replay")
-        tool, arguments = turn.tool.name, turn.call.arguments
-        progress: Progress = memory.get(PROGRESS, Progress())
-        call = self._cassette.find(tool, arguments, progress, repeats=self._domain.only_reads(turn.tool))
-        if call is None:
-            raise Unmatched(f"no recorded call matches; {self._cassette.nearest(tool, arguments)}")
-        memory.set(PROGRESS, call.progress)
-        return call

@@ -115,7 +115,19 @@ class Shadowing:
     async def predict(self, turn: Turn, rejected: tuple[Attempt, ...]) -> Transition:
         if self._domain.only_reads(turn.tool):
             return await self._read(turn)
-        return await self._write(turn)
+        if turn.problems:
+            return Transition(invalid_arguments(turn), source=WORLD)
+        # What the real server has of the concerned records becomes known before it is written.
+        known = list[Change]()
+        for entity, key in self._concerned(turn):
+            reader, now = self._reader(entity.name, by_key=key is not None), turn.after(known)
+            if key is None or reader is None:
+                known += await self._listed(now, entity.name)
+            elif not self._is_settled(now, entity.name, key):
+                known += await self._shown_by(now, reader, {reader.key or "": key})
+        transition = self._of_the_world(turn.after(known))
+        events = (turn.by(ACTOR, *known), *transition.events) if known else transition.events
+        return replace(transition, events=events)
 
     async def request(self, request: Request, memories: Memories) -> Record:
         return await self._server.request(request)
@@ -193,25 +205,6 @@ class Shadowing:
         return replace(transition, observation=observation, changes=tuple(changes))
 
     # writes
-
-    async def _write(self, turn: Turn) -> Transition:
-        if turn.problems:
-            return Transition(invalid_arguments(turn), source=WORLD)
-        known = await self._looked_up(turn)
-        transition = self._of_the_world(turn.after(known))
-        events = (turn.by(ACTOR, *known), *transition.events) if known else transition.events
-        return replace(transition, events=events)
-
-    async def _looked_up(self, turn: Turn) -> tuple[Change, ...]:
-        """Return, as changes, the records of the real server that a write concerns and that the world must know."""
-        known: list[Change] = []
-        for entity, key in self._concerned(turn):
-            reader, now = self._reader(entity.name, by_key=key is not None), turn.after(known)
-            if key is None or reader is None:
-                known += await self._listed(now, entity.name)
-            elif not self._is_settled(now, entity.name, key):
-                known += await self._shown_by(now, reader, {reader.key or "": key})
-        return tuple(known)
 
     def _concerned(self, turn: Turn) -> Iterator[tuple[Entity, Key | None]]:
         """Yield what a write concerns: records by their keys; for a new one, whatever has its ids."""

@@ -103,7 +103,10 @@ class ControlServer:
         asked = [*request.path_params.values(), *([] if given is None else [given])]
         result = operation.run(self._controls, *asked)
         if operation.streams:
-            return Response(**_STREAM) if request.method == "HEAD" else self._stream(result)
+            if self._streams >= MOST_STREAMS:
+                raise ControlError(429, f"{MOST_STREAMS} ledgers are followed already, which is the most")
+            is_head = request.method == "HEAD"
+            return Response(**_STREAM) if is_head else StreamingResponse(self._events(result), **_STREAM)
         answer = await result if inspect.isawaitable(result) else result
         if operation.returns is None:
             return Response(status_code=operation.status)
@@ -112,11 +115,6 @@ class ControlServer:
             return Response(answer, operation.status, media_type=kind, headers=_PAGE)
         content = TypeAdapter(operation.returns).dump_json(answer)
         return Response(content, operation.status, media_type="application/json", headers={"cache-control": "no-store"})
-
-    def _stream(self, entries: AsyncGenerator[Followed]) -> Response:
-        if self._streams >= MOST_STREAMS:
-            raise ControlError(429, f"{MOST_STREAMS} ledgers are followed already, which is the most")
-        return StreamingResponse(self._events(entries), **_STREAM)
 
     async def _events(self, entries: AsyncGenerator[Followed]) -> AsyncGenerator[bytes]:
         self._streams += 1

@@ -139,7 +139,12 @@ def _state_at(world: World, step: int | None) -> State:
 
 def state_after(world: World, n: int) -> State:
     """Return the state after a step of the ledger. Raises `Conflict` if the ledger does not reach back to its start."""
-    steps = _effective(world)
+    steps = list[Record]()
+    for entry in world.ledger:
+        if "fork" in entry and entry["fork"]["of"] == entry["world"]:
+            steps = [step for step in steps if step["n"] <= entry["fork"]["n"]]
+        elif "step" in entry:
+            steps = [entry["step"]] if entry["step"]["entry"] == "reset" else [*steps, entry["step"]]
     if not steps or steps[0]["entry"] != "reset" or n < steps[0]["n"]:
         raise Conflict(f"the ledger of {world.name} does not reach back to step {n}; its trace does")
     if n > steps[-1]["n"]:
@@ -151,14 +156,3 @@ def state_after(world: World, n: int) -> State:
         changes = (*step.get("committed", ()), *step.get("absorbed", ()))
         state = state.apply([Change.from_json(body) for body in changes])
     return state
-
-
-def _effective(world: World) -> list[Record]:
-    """Return the kept steps since the newest reset, without those that were taken back."""
-    steps = list[Record]()
-    for entry in world.ledger:
-        if "fork" in entry and entry["fork"]["of"] == entry["world"]:
-            steps = [step for step in steps if step["n"] <= entry["fork"]["n"]]
-        elif "step" in entry:
-            steps = [entry["step"]] if entry["step"]["entry"] == "reset" else [*steps, entry["step"]]
-    return steps

@@ -45,7 +45,10 @@ def control_token(file: Path | None, environment: Mapping[str, str]) -> Generato
         yield _checked(token, CONTROL_VARIABLE)
         return
     token = token_urlsafe(32)
-    path = _write_private(f"{token}\n")
+    handle, name = mkstemp(prefix="mcp-sim-control-", suffix=".token")
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(f"{token}\n")
+    path = Path(name)
     try:
         yield _checked(token, str(path))
     finally:
@@ -68,11 +71,3 @@ def _read(path: Path) -> str:
         raise UsageError(
             f"cannot read the token in {path}: {reason}; without --control-token-file, a new token is made"
         ) from error
-
-
-def _write_private(text: str) -> Path:
-    """Return a new file that only its owner can read."""
-    handle, name = mkstemp(prefix="mcp-sim-control-", suffix=".token")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    return Path(name)

@@ -190,7 +190,8 @@ def _with_type(body: Record, doubt: Doubt, path: str) -> Record:
     if not isinstance(body.get("type"), str | list):
         return body
     declared: list[Json] = as_list(body["type"]) or [body["type"]]
-    names = [_type(name) for name in declared]
+    lower = [name.lower() if isinstance(name, str) else "" for name in declared]
+    names = [name if name in TYPES else _TYPES.get(name) for name in lower]
     if None in names:
         unknown = next(name for name, known in zip(declared, names, strict=True) if known is None)
         if str(unknown).lower() not in _TYPES:
@@ -209,11 +210,6 @@ def _with_pattern(body: Record, doubt: Doubt, path: str) -> Record:
     where = path.removeprefix(".") or "the schema"
     doubt(f"{where}: the pattern {shortened(pattern)!r} is not one of JSON Schema, and is left out")
     return {key: value for key, value in body.items() if key != "pattern"}
-
-
-def _type(name: Json) -> str | None:
-    lower = name.lower() if isinstance(name, str) else ""
-    return lower if lower in TYPES else _TYPES.get(lower)
 
 
 def _with_null(body: Record) -> Record:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mcp_sim.spec import yaml12
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Json
 from mcp_sim.types.errors import DocumentError, Problem, UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 
@@ -32,7 +32,11 @@ def read_value(path: Path) -> Json:
 
     Raises `UsageError` if the file cannot be read, `DocumentError` if it has none of these formats.
     """
-    data = _bytes(path)
+    try:
+        with path.open("rb") as stream:
+            data = as_utf8(stream.read(yaml12.LARGEST + 1))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
     if path.suffix == ".toml":
         try:
             return tomllib.loads(data.decode("utf-8-sig"))
@@ -54,15 +58,6 @@ def read_value(path: Path) -> Json:
         raise
 
 
-def _bytes(path: Path) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(yaml12.LARGEST + 1)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
-    return as_utf8(data)
-
-
 def as_utf8(data: bytes) -> bytes:
     """Return a text in UTF-8 without a byte order mark. PowerShell and Notepad write UTF-16."""
     encoding = json.detect_encoding(data)
@@ -80,14 +75,10 @@ def without_event_fields(data: bytes) -> bytes:
 def _with_comments(data: bytes, name: str) -> Json:
     """Return the value of JSON with comments and trailing commas, None if the text is not that."""
     try:
-        text = data.decode("utf-8-sig")
-        return yaml12.load(_TOKEN.sub(_kept, text).encode(), name, is_foreign=True).value
+        plain = _TOKEN.sub(lambda token: token[1] or "\n" * token[0].count("\n"), data.decode("utf-8-sig"))
+        return yaml12.load(plain.encode(), name, is_foreign=True).value
     except (UnicodeDecodeError, DocumentError):
         return None
-
-
-def _kept(token: re.Match[str]) -> str:
-    return token[1] or "\n" * token[0].count("\n")
 
 
 def _lines(data: bytes, name: str) -> Json:
@@ -142,12 +133,10 @@ def _mark(value: Json) -> tuple[str, str] | None:
 
 def _are_functions(value: Json) -> bool:
     """Whether a value lists functions for language models, rather than the tools of an MCP server."""
-    parts = as_list(value)
-    return bool(parts) and all(_is_function(as_object(inner)) for inner in parts)
-
-
-def _is_function(row: Record) -> bool:
-    return "inputSchema" not in row and any(isinstance(row.get(key), dict) for key in _PARAMETERS)
+    rows = [as_object(row) for row in as_list(value)]
+    return bool(rows) and all(
+        "inputSchema" not in row and any(isinstance(row.get(key), dict) for key in _PARAMETERS) for row in rows
+    )
 
 
 # names ----------------------------------------------------------------------------------------------------------------

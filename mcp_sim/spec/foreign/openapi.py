@@ -58,29 +58,25 @@ def operations(document: Record, doubts: list[str]) -> Iterator[Operation]:
     """Yield every operation, in the document's order."""
     for path, item in as_object(document.get("paths")).items():
         shared = _resolved(document, item, path, doubts)
-        for method in METHODS:
-            if isinstance(shared.get(method), dict):
-                yield _operation(document, method, path, shared, doubts)
-            elif method in shared:
-                doubts.append(f"{method.upper()} {path} is left out: it is not an object")
-
-
-def _operation(document: Record, method: str, path: str, item: Record, doubts: list[str]) -> Operation:
-    definition = as_object(item[method])
-    label = f"{method.upper()} {path}"
-    listed = [*as_list(item.get("parameters")), *as_list(definition.get("parameters"))]
-    parameters = [_resolved(document, entry, label, doubts) for entry in listed]
-    latest = {(entry.get("in"), entry["name"]): entry for entry in parameters if isinstance(entry.get("name"), str)}
-    body = _resolved(document, definition.get("requestBody"), label, doubts)
-    return Operation(
-        method,
-        path,
-        definition,
-        tuple(latest.values()),
-        _content(document, body, label, doubts),
-        body.get("required") is True,
-        _success(document, definition, label, doubts),
-    )
+        for method in (method for method in METHODS if method in shared):
+            definition, label = as_object(shared[method]), f"{method.upper()} {path}"
+            if not isinstance(shared[method], dict):
+                doubts.append(f"{label} is left out: it is not an object")
+                continue
+            listed = [*as_list(shared.get("parameters")), *as_list(definition.get("parameters"))]
+            parameters = [_resolved(document, entry, label, doubts) for entry in listed]
+            named = [entry for entry in parameters if isinstance(entry.get("name"), str)]
+            latest = {(entry.get("in"), entry["name"]): entry for entry in named}
+            body = _resolved(document, definition.get("requestBody"), label, doubts)
+            yield Operation(
+                method,
+                path,
+                definition,
+                tuple(latest.values()),
+                _content(document, body, label, doubts),
+                body.get("required") is True,
+                _success(document, definition, label, doubts),
+            )
 
 
 def _success(document: Record, definition: Record, label: str, doubts: list[str]) -> Json:

@@ -67,9 +67,9 @@ class Resources:
 
         `/salesorders` and `/sales/orders` name a sales order.
         """
-        return self.at.get("/".join(parts)) or self._named_at(parts)
-
-    def _named_at(self, parts: Sequence[str]) -> Resource | None:
+        shown = self.at.get("/".join(parts))
+        if shown is not None:
+            return shown
         name, resource = "", None
         for segment in takewhile(lambda segment: PARAMETER.search(segment) is None, reversed(parts)):
             *others, last = words(segment) or ("",)
@@ -174,16 +174,13 @@ def named_by_paths(entities: Iterable[str], listed: Iterable[Operation]) -> set[
 def entity_entry(resource: Resource) -> Record:
     """Return the entity's entry in a tool spec: its key, an example id if there is one, and its short fields."""
     fields = properties(resource.schema)
-    example = _example(fields[resource.key]) or as_object(resource.schema.get("example")).get(resource.key)
+    key: Record = fields[resource.key]
+    example = key.get("example", next(iter(as_list(key.get("examples"))), None))
+    example = example or as_object(resource.schema.get("example")).get(resource.key)
     like = {"key_like": example} if is_key(example) else {}
     plain = {name: field for name, field in fields.items() if len(str(field)) <= _LONGEST_FIELD and field != IMPOSSIBLE}
     required = [name for name in as_list(resource.schema.get("required")) if name in plain]
     return {"key": resource.key, **like, "fields": plain, **({"required": required} if required else {})}
-
-
-def _example(schema: Record) -> Json:
-    examples = as_list(schema.get("examples"))
-    return schema.get("example", examples[0] if examples else None)
 
 
 # names ----------------------------------------------------------------------------------------------------------------

@@ -110,9 +110,11 @@ class Client(Importer):
 # files ----------------------------------------------------------------------------------------------------------------
 
 
-def _entries(path: Path) -> Iterator[_Entry]:
-    """Yield the servers in a file, in its order."""
-    value = read_value(path)
+def _entries(path: Path) -> list[_Entry]:
+    """Return the servers in a file, in its order."""
+    servers = [*_servers(as_object(read_value(path)))]
+    if not servers:
+        raise UsageError(f"{path}: has no MCP servers; expected them under `mcpServers` or `servers`")
     here = str(path.absolute().parent)
     project = str(Path(here).parent) if Path(here).name in {".vscode", ".cursor"} else here
     folders = {
@@ -122,19 +124,15 @@ def _entries(path: Path) -> Iterator[_Entry]:
         "pathSeparator": os.sep,
         "/": os.sep,
     }
-    entries = False
-    for name, definition in _servers(as_object(value)):
-        entries = True
-        yield _Entry(name, as_object(definition), folders)
-    if not entries:
-        raise UsageError(f"{path}: has no MCP servers; expected them under `mcpServers` or `servers`")
+    return [_Entry(name, as_object(definition), folders) for name, definition in servers]
 
 
 def _servers(value: Record) -> Iterator[tuple[str, Json]]:
     """Yield the servers by name: at the top level, in settings of VS Code, in projects of Claude Code."""
     for key in _SERVERS:
         yield from ((name, item) for name, item in _named(value.get(key)) if key != "mcp" or _is_server(item))
-    yield from (pair for key in ("mcp", "mcp.servers") for pair in _nested(key, value))
+    yield from as_object(as_object(value.get("mcp")).get("servers")).items()
+    yield from as_object(value.get("mcp.servers")).items()
     yield from _named(as_object(value.get("experimental")).get("modelContextProtocolServers"))  # older Continue
     for project in as_object(value.get("projects")).values():
         yield from as_object(as_object(project).get("mcpServers")).items()
@@ -148,11 +146,6 @@ def _named(servers: Json) -> Iterator[tuple[str, Json]]:
     """Yield the entries of a map by their keys, those of a list by the name in each."""
     yield from as_object(servers).items()
     yield from ((str(as_object(item).get("name", "server")), item) for item in as_list(servers))
-
-
-def _nested(key: str, value: Record) -> Iterator[tuple[str, Json]]:
-    inner = as_object(value.get(key))
-    yield from as_object(inner.get("servers")).items() if key == "mcp" else inner.items()
 
 
 def _is_server(value: Json) -> bool:
@@ -174,9 +167,10 @@ def _options(entry: _Entry) -> dict[str, Any]:
     url = next((definition[key] for key in _ADDRESSES if isinstance(definition.get(key), str)), None)
     if isinstance(url, str):
         return _remote_options(url, definition, entry)
+    variables = {name: text for key in _VARIABLES for name, text in _texts(command.get(key), entry).items()}
     return {
         **_local_options(command, entry),
-        "env": _from_file(definition.get("envFile"), entry) | _variables(command, entry),
+        "env": {**_from_file(definition.get("envFile"), entry), **variables},
         "folder": _text(folder, entry) if isinstance(folder := definition.get("cwd"), str) else None,
     }
 
@@ -201,10 +195,6 @@ def _local_options(command: Record, entry: _Entry) -> dict[str, Any]:
         word for word, before in zip(words, written, strict=True) if word != before and "Folder}" not in before
     )
     return {"sources": words, "secrets": secrets}
-
-
-def _variables(command: Record, entry: _Entry) -> dict[str, str]:
-    return {name: text for key in _VARIABLES for name, text in _texts(command.get(key), entry).items()}
 
 
 def _container(definition: Record) -> Record:

@@ -97,20 +97,17 @@ class Mcp(Importer):
         return value
 
     async def imported(self) -> Sequence[Imported | Unreached]:
-        return [await self._asked()]
-
-    async def _asked(self) -> Imported | Unreached:
         """Return what the server lists, or why it did not answer, without secrets."""
         secrets = find_secrets(self.sources, [*self.env.values(), *self.secrets], self.headers)
         stderr = Stderr()
         try:
             with closing(stderr), anyio.fail_after(self.timeout):
-                return await self._imported(stderr, secrets)
+                return [await self._imported(stderr, secrets)]
         except (BaseExceptionGroup, *failures()) as error:
             stop_if_interrupted()
             reason = failure_reason(error, self.timeout)
             asked = f"{self.sources[0]}: " if self._is_url else ""
-            return Unreached(self._default_name, secrets.redact(asked + reason + stderr.last_lines))
+            return [Unreached(self._default_name, secrets.redact(asked + reason + stderr.last_lines))]
 
     async def _imported(self, stderr: Stderr, secrets: Secrets) -> Imported:
         seen: list[Record] = []

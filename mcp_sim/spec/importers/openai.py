@@ -37,22 +37,17 @@ class Openai(Importer):
 
     def _server(self, path: Path) -> Imported:
         doubts: list[str] = []
-        tools = list(_tools(read_value(path), doubts))
+        functions = list[Record]()
+        for function in _functions(read_value(path)):
+            functions += [function] if function not in functions else []
+        tools: list[Json] = [_tool(function, number, doubts) for number, function in enumerate(functions, 1)]
         if not tools:
             raise UsageError(f"{path}: has no functions in the formats of OpenAI, Anthropic, Gemini or BFCL")
         return Imported(file_name(self.name or path.name.split(".")[0]), tools, {}, tuple(dict.fromkeys(doubts)))
 
 
-def _tools(value: Json, doubts: list[str]) -> Iterator[Json]:
-    """Yield the functions anywhere in a value as MCP tools, each one once."""
-    seen: list[Json] = []
-    for function in _functions(value):
-        if function not in seen:
-            seen.append(function)
-            yield _tool(function, len(seen), doubts)
-
-
 def _functions(value: Json) -> Iterator[Record]:
+    """Yield the functions anywhere in a value."""
     if isinstance(value, list):
         for item in as_list(value):
             yield from _functions(item)
@@ -70,6 +65,7 @@ def _functions(value: Json) -> Iterator[Record]:
 
 
 def _tool(function: Record, number: int, doubts: list[str]) -> Record:
+    """Return a function as an MCP tool."""
     name = function.get("name")
     where = name if isinstance(name, str) else f"function {number}"
     if not any(key in function for key in (*_INPUTS, "description")):
@@ -81,10 +77,8 @@ def _tool(function: Record, number: int, doubts: list[str]) -> Record:
         schemas[0] if schemas else {"type": "object"}, lambda message: doubts.append(f"{where}: {message}")
     )
     output = next((as_object(function[key]) for key in _OUTPUTS if as_object(function.get(key))), None)
-    return tool if output is None else _with_output(tool, output, where, doubts)
-
-
-def _with_output(tool: Record, output: Record, where: str, doubts: list[str]) -> Record:
+    if output is None:
+        return tool
     schema = as_object(to_json_schema(output, lambda message: doubts.append(f"{where}, its response: {message}")))
     if schema.get("type") != "object":
         doubts.append(f"{where}: its response is not an object and cannot be an outputSchema; it is left out")

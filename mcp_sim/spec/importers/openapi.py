@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import dropwhile
 from pathlib import Path
 
@@ -62,7 +62,13 @@ class Openapi(Importer):
         document = read_document(path, doubts)
         listed = list(operations(document, doubts))
         known = resources(document, listed)
-        tools, sim = _tools(document, listed, known, doubts)
+        names = list(distinct([_name(operation) for operation in listed]))
+        tools, sim = list[Record](), dict[str, Record]()
+        for name, operation in zip(names, listed, strict=True):
+            arguments, schema = _input(document, operation, name, doubts)
+            tools.append(_tool(name, operation, schema, _output(document, operation, name, known, doubts)))
+            entry = sim_entry(operation, known, arguments, properties(schema))
+            sim |= {} if entry is None else {name: entry}
         if not tools:
             raise UsageError(f"{path}: describes no operations")
         info = as_object(document.get("info"))
@@ -78,22 +84,6 @@ class Openapi(Importer):
         }
         name = file_name(self.name or str(info.get("title", "")), file_name(path.stem))
         return Imported(name, tools, spec, tuple(dict.fromkeys(doubts)))
-
-
-def _tools(
-    document: Record, listed: Sequence[Operation], known: Resources, doubts: list[str]
-) -> tuple[list[Record], dict[str, Record]]:
-    """Return the tools, and their entries under `sim:`."""
-    names = list(distinct([_name(operation) for operation in listed]))
-    tools: list[Record] = []
-    sim: dict[str, Record] = {}
-    for name, operation in zip(names, listed, strict=True):
-        arguments, schema = _input(document, operation, name, doubts)
-        tools.append(_tool(name, operation, schema, _output(document, operation, name, known, doubts)))
-        entry = sim_entry(operation, known, arguments, properties(schema))
-        if entry is not None:
-            sim[name] = entry
-    return tools, sim
 
 
 def _is_named_by_callers(entries: Sequence[Record], tools: Sequence[Record]) -> bool:
@@ -160,7 +150,10 @@ def _input(document: Record, operation: Operation, name: str, doubts: list[str])
         arguments.setdefault(str(parameter["name"]), argument)
         schemas[argument] = _described(parameter)
         required += [argument] if parameter.get("required") is True or parameter["in"] == "path" else []
-    sent = dict(_body_arguments(document, operation, schemas))
+    fields = {} if operation.body is None else fields_of(document, operation.body)
+    sent = {name if name not in schemas else f"body_{name}": field for name, field in fields.items()}
+    if operation.body is not None and not fields:
+        sent = {"body": operation.body}
     required += _required_in_body(document, operation, sent)
     schema = {"type": "object", "properties": {**schemas, **sent}, **({"required": required} if required else {})}
     return arguments, _with_definitions(document, schema, f"{name}, its arguments", doubts, "readOnly")
@@ -179,17 +172,6 @@ def _described(answer: Record) -> Record:
     schema = as_object(answer.get("schema")) or (contents[0] if contents else as_object(None))
     described = {"description": answer["description"]} if isinstance(answer.get("description"), str) else {}
     return {**described, **schema} if "$ref" not in schema else {**schema, **described}
-
-
-def _body_arguments(document: Record, operation: Operation, taken: dict[str, Json]) -> Iterator[tuple[str, Json]]:
-    """Yield the arguments of the body: its properties, or the whole body if it lacks one."""
-    if operation.body is None:
-        return
-    fields = fields_of(document, operation.body)
-    if fields:
-        yield from ((name if name not in taken else f"body_{name}", field) for name, field in fields.items())
-    else:
-        yield "body", operation.body
 
 
 def _required_in_body(document: Record, operation: Operation, sent: dict[str, Json]) -> list[str]:
@@ -312,15 +294,10 @@ class _References:
     def _name(self, reference: str) -> str:
         """Return the name of a reference's target under `$defs`. Raises `Missing`."""
         if reference not in self._names:
-            target = target_of(self._document, reference)
-            name = _distinct_name(tokens_of(reference), self.targets)
+            target, tokens = target_of(self._document, reference), tokens_of(reference)
+            component = "_".join(tokens[2:] if tokens[:1] == ["components"] else tokens[-2:])
+            name = [*distinct([*self.targets, file_name(component, "schema")])][-1]
             self._names[reference] = name
             self.targets[name] = {}  # the target may refer to itself
             self.targets[name] = self.localised(target)
         return self._names[reference]
-
-
-def _distinct_name(tokens: Sequence[str], taken: Collection[str]) -> str:
-    """Return a name for what a pointer leads to: that of a component, else its last tokens."""
-    name = "_".join(tokens[2:] if tokens[:1] == ["components"] else tokens[-2:])
-    return [*distinct([*taken, file_name(name, "schema")])][-1]

@@ -60,25 +60,21 @@ def load(data: bytes, file: str, *, is_foreign: bool = False) -> Document:
     In a foreign document, of another program, keys that are not strings are read as strings, merge keys merge, and
     `True` is a literal like `true`.
     """
-    text = _decoded(data, file)
+    if len(data) > LARGEST:
+        raise _refused(file, 0, f"is larger than {LARGEST // (1024 * 1024)} MiB")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line_start = data.rfind(b"\n", 0, error.start) + 1
+        place = f"byte {error.start - line_start + 1} of the line"
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _refused(file, line, f"is not UTF-8: {place} is 0x{data[error.start]:02x}") from None
     strict = file.endswith(".json")
     if strict or text.lstrip()[:1] in {"{", "[", '"'}:
         document = _from_json(text, file, strict=strict)
         if document is not None:
             return document
     return _from_yaml(text, file, is_foreign=is_foreign)
-
-
-def _decoded(data: bytes, file: str) -> str:
-    if len(data) > LARGEST:
-        raise _refused(file, 0, f"is larger than {LARGEST // (1024 * 1024)} MiB")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line_start = data.rfind(b"\n", 0, error.start) + 1
-        place = f"byte {error.start - line_start + 1} of the line"
-        line = data.count(b"\n", 0, error.start) + 1
-        raise _refused(file, line, f"is not UTF-8: {place} is 0x{data[error.start]:02x}") from None
 
 
 def _refused(file: str, line: int, message: str) -> DocumentError:

@@ -184,16 +184,15 @@ class Tree:
             return self._scalar(text, event)
         if text in self._words:
             return self._scalar(self._words[text], event)
-        return self._scalar(self._number(text, event.line) if _NUMBER.fullmatch(text) else text, event)
-
-    def _number(self, text: str, line: int) -> Json:
+        if not _NUMBER.fullmatch(text):
+            return self._scalar(text, event)
         try:
             value = float(text) if set(text) & set(".eE") else int(text)
         except ValueError:
             value = float("inf")
         if value in (float("inf"), float("-inf")):
-            self._note(line, f"the number {text[:20]}... is too large")
-        return value
+            self._note(event.line, f"the number {text[:20]}... is too large")
+        return self._scalar(value, event)
 
     def _scalar(self, value: Json, event: Event) -> None:
         if not self._expects_key():

@@ -54,34 +54,23 @@ def scalar(value: Json) -> str:
 def _lines(value: Json, width: int, blocks: int) -> Iterator[str]:
     if isinstance(value, dict) and value:
         for key, item in _items(value):
-            yield from _entry(f"{scalar(key)}:", item, width, blocks)
+            head = f"{scalar(key)}:"
+            line = f"{head} {flow(item)}"
+            is_short = _fits(line, item, width, blocks)
+            yield line if is_short else head
+            yield from () if is_short else (f"  {inner}" for inner in _lines(item, width - 2, blocks - 1))
     elif isinstance(value, list) and value:
         for item in cast("list[Json]", value):
-            yield from _item(item, width, blocks)
+            line = f"- {flow(item)}"
+            is_short = _fits(line, item, width, blocks)
+            lines = [line[2:]] if is_short else _lines(item, width - 2, blocks - 1)
+            yield from (f"{'  ' if number else '- '}{inner}" for number, inner in enumerate(lines))
     else:
         yield flow(value)
 
 
 def _items(value: Json) -> list[tuple[str, Json]]:
     return list(cast("Mapping[str, Json]", value).items())
-
-
-def _entry(head: str, value: Json, width: int, blocks: int) -> Iterator[str]:
-    line = f"{head} {flow(value)}"
-    if _fits(line, value, width, blocks):
-        yield line
-        return
-    yield head
-    yield from (f"  {inner}" for inner in _lines(value, width - 2, blocks - 1))
-
-
-def _item(value: Json, width: int, blocks: int) -> Iterator[str]:
-    line = f"- {flow(value)}"
-    if _fits(line, value, width, blocks):
-        yield line
-        return
-    for number, inner in enumerate(_lines(value, width - 2, blocks - 1)):
-        yield f"{'  ' if number else '- '}{inner}"
 
 
 def _fits(line: str, value: Json, width: int, blocks: int) -> bool:
@@ -126,7 +115,8 @@ def insert_entries(
     if text.count("\r\n") == text.count("\n") > 0:
         return insert_entries(text.replace("\r\n", "\n"), entries, is_open, comments).replace("\n", "\r\n")
     before = load(text.encode(), "document").value
-    edits = sorted(_Insertion(text, is_open, comments or {}).edits(entries))
+    insertion = _Insertion(text, is_open, comments or {})
+    edits = sorted(insertion.into(insertion.root, entries, ()))
     after = text
     for edit in reversed(edits):
         after = after[: edit.start] + edit.text + after[edit.end :]
@@ -157,10 +147,7 @@ class _Insertion:
         self.root: Any = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         self.is_json = text.lstrip()[:1] == "{"
 
-    def edits(self, entries: Record) -> Iterator[_Edit]:
-        return self._into(self.root, entries, ())
-
-    def _into(self, node: Any, entries: Record, path: Path) -> Iterator[_Edit]:
+    def into(self, node: Any, entries: Record, path: Path) -> Iterator[_Edit]:
         """Yield the edits that insert entries into one mapping."""
         known = {key.value: _Entry(key, value) for key, value in node.value}
         fresh = {name: entry for name, entry in entries.items() if name not in known}
@@ -186,7 +173,7 @@ class _Insertion:
         elif not entry.value.value and not node.flow_style:
             yield self._in_place(entry, value, path, in_braces=False)
         elif entry.value.tag == "tag:yaml.org,2002:map":
-            yield from self._into(entry.value, cast("Record", value), path)
+            yield from self.into(entry.value, cast("Record", value), path)
 
     def _in_place(self, entry: _Entry, value: Json, path: Path, *, in_braces: bool) -> _Edit:
         """Replace null or an empty mapping by a value."""
