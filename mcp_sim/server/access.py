@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import parse_qs
 
 from mcp.shared.exceptions import MCPError
@@ -23,6 +23,7 @@ from mcp_sim.server.exchange import Refusal
 from mcp_sim.server.worlds import checked_name, is_name
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.frozen import frozen
+from mcp_sim.types.json_schema.shapes import as_object
 
 TOKEN_VARIABLE = "MCP_SIM_TOKEN"  # noqa: S105 (the name of a variable, not a token)
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -179,7 +180,8 @@ class WorldNames:
 
     def world(self, params: Mapping[str, Any] | None) -> str | None:
         """Return the name of the request's world, or None. Raises `MCPError` for an invalid or contradicting name."""
-        values = (*_in_meta(params), *self.explicit)
+        meta = as_object((params or {}).get("_meta"))
+        values = (*([meta[WORLD_KEY]] if WORLD_KEY in meta else ()), *self.explicit)
         for name in values:
             if not is_name(name):
                 raise MCPError(INVALID_PARAMS, "A world's name is 1 to 64 of A-Z a-z 0-9 . _ -")
@@ -197,10 +199,3 @@ def explicit_names(query: bytes, headers: Iterable[tuple[bytes, bytes]]) -> tupl
         tokens += parse_qs(query.decode("latin-1"), keep_blank_values=True).get("world", [])
     tokens += [value.decode("latin-1").strip() for name, value in headers if name == WORLD_HEADER]
     return tuple(tokens)
-
-
-def _in_meta(params: Mapping[str, Any] | None) -> tuple[Any, ...]:
-    meta = (params or {}).get("_meta")
-    if isinstance(meta, dict) and WORLD_KEY in meta:
-        return (cast("dict[str, Any]", meta)[WORLD_KEY],)
-    return ()

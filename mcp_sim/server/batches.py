@@ -71,16 +71,12 @@ class _Answers:
             if not self._has_begun and (self._is_stream or self._is_error):
                 self._has_begun = True
                 await self._send({**message, "headers": HEADERS} if self._is_stream else message)
-        else:
-            await self._continue(message)
-
-    async def _continue(self, message: Message) -> None:
+            return
         body: bytes = message.get("body", b"")
+        self.are_complete = not message.get("more_body") and not self._is_error
         if self._is_error:
             await self._send(message)
-            return
-        self.are_complete = not message.get("more_body")
-        if self._is_stream:
+        elif self._is_stream:
             await self._send({"type": "http.response.body", "body": body, "more_body": True})
         elif body.strip() and self._has_begun:
             await self._send({"type": "http.response.body", "body": event(body), "more_body": True})

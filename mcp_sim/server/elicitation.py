@@ -70,7 +70,11 @@ class Elicitation:
             return self._given(ctx, rounds, asked)
         answers = dict[str, Json]()
         for name, ask in _questions(rounds, ctx.session.client_capabilities):
-            answers[name] = await _asked(ctx, name, ask, {**asked.arguments, **answers})
+            answer: Json = None
+            if supports(ctx.session.client_capabilities, ask.needs):
+                params = fill_slots(ask.params, {**asked.arguments, **answers})
+                answer = await send_question(ctx, ask.method, params)
+            answers[name] = UNABLE if answer is None else _checked(name, ask, answer)
             if ask.is_refused(answers[name]):
                 break
         return answers
@@ -96,13 +100,8 @@ class Elicitation:
             if open_ones:
                 text = canonical(answers).encode()
                 state = urlsafe_b64encode(self._signature(text, asked) + text).decode()
-                raise InputRequired(
-                    {
-                        "resultType": "input_required",
-                        "inputRequests": open_ones,
-                        "requestState": state,
-                    }
-                )
+                result = {"resultType": "input_required", "inputRequests": open_ones, "requestState": state}
+                raise InputRequired(result)
         return answers
 
     def _verified(self, state: Json, asked: AskedRequest) -> Record:
@@ -153,14 +152,6 @@ def _questions(rounds: Sequence[Round], capabilities: ClientCapabilities | None)
         for name, ask in questions.items():
             if not ask.optional or supports(capabilities, ask.needs):
                 yield name, ask
-
-
-async def _asked(ctx: Context, name: str, ask: Ask, slots: Mapping[str, Json]) -> Json:
-    """Send a request to the client and return its answer."""
-    if not supports(ctx.session.client_capabilities, ask.needs):
-        return UNABLE
-    answer = await send_question(ctx, ask.method, fill_slots(ask.params, slots))
-    return UNABLE if answer is None else _checked(name, ask, answer)
 
 
 async def send_question(ctx: Context, method: str, params: Json) -> Record | None:

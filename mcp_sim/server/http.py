@@ -122,7 +122,7 @@ class HttpServer:
     async def open(self) -> AsyncGenerator[App]:
         """Yield the application, ready to be served."""
         async with anyio.create_task_group() as tasks, AsyncExitStack() as stack:
-            new_id = _new_session if self._worker is None else self._worker.new_session
+            new_id = (lambda: uuid4().hex) if self._worker is None else self._worker.new_session
             self._sessions = Sessions(tasks, self._limits.sessions, self._limits.idle, self._worlds.forget, new_id)
             self._older = OlderHttp(self._limits.sessions, self._worlds.forget, new_id)
             self._plain = {name: await _modern(stack, server, True) for name, server in self._servers.items()}
@@ -185,7 +185,10 @@ class HttpServer:
         token = None if self._auth is None else await self._log_in(self._auth, scope, headers, addressee)
         body = await self._bodies.whole(receive)
         if self._auth is not None and token is not None:
-            body = await self._take_call(self._auth, token, scope, body, addressee)
+            try:
+                body = self._auth.take_call(token, scope, body)  # without tokens
+            finally:
+                await self._note_events(self._auth, addressee.names)
         exchange = Exchange(scope, receive, send, body, addressee.names)
         self._running.add(exchange)
         try:
@@ -214,15 +217,6 @@ class HttpServer:
             raise
         addressee.names.principal = addressee.owner.principal = auth.name_of(token)
         return token
-
-    async def _take_call(
-        self, auth: Authorization, token: Token, scope: Scope, body: bytes, addressee: Addressee
-    ) -> bytes:
-        """Return the body of a request without tokens. Raises `Refusal` if a fault refuses it."""
-        try:
-            return auth.take_call(token, scope, body)
-        finally:
-            await self._note_events(auth, addressee.names)
 
     async def _note_events(self, auth: Authorization, names: WorldNames) -> None:
         """Record what has happened to the tokens of a world, if it exists."""
@@ -351,8 +345,13 @@ class HttpServer:
             raise _leaving()
         principal = self._principal(table.get(b"host"), table.get(b"origin"), table.get(b"authorization"))
         world, server, end = self._target(path)
-        if world is not None:
-            self._check(world)
+        try:
+            if world is not None:
+                self._worlds.check(world)
+        except WorldUnavailable as error:
+            status, code = (503, INTERNAL_ERROR) if error.is_full else (404, INVALID_REQUEST)
+            hint = "" if error.is_full else "; with --worlds declared, only those of --world exist"
+            raise Refusal(status, code, str(error), reason=f"{error}{hint}") from None
         session, version = table.get(b"mcp-session-id"), table.get(b"mcp-protocol-version")
         is_modern = version is not None and version not in _HANDSHAKE and end == "mcp"
         session_id = None if is_modern or session is None else session.decode("latin-1")
@@ -405,14 +404,6 @@ class HttpServer:
             raise Refusal(404, INVALID_REQUEST, "Not found", reason=f"the paths of this server are {paths}")
         return match["world"], name, match["end"]
 
-    def _check(self, world: str) -> None:
-        try:
-            self._worlds.check(world)
-        except WorldUnavailable as error:
-            status, code = (503, INTERNAL_ERROR) if error.is_full else (404, INVALID_REQUEST)
-            hint = "" if error.is_full else "; with --worlds declared, only those of --world exist"
-            raise Refusal(status, code, str(error), reason=f"{error}{hint}") from None
-
     async def _world_of(self, ctx: Context) -> World:
         return self._world(_exchange(ctx).names, ctx.params)
 
@@ -443,10 +434,6 @@ def _authorization(scenario: Scenario, worlds: Worlds) -> Authorization:
         return scenario.now if world is None else world.now
 
     return Authorization(scenario.auth, now)
-
-
-def _new_session() -> str:
-    return uuid4().hex
 
 
 async def _modern(stack: AsyncExitStack, server: Impersonation, as_json: bool) -> StreamableHTTPSessionManager:

@@ -203,7 +203,11 @@ class Impersonation(Server[Any]):
                     params = cast("Mapping[str, Any]", ctx.params)
                     return await self._call(ctx, params["name"], params.get("arguments"), is_plain=True)
                 case "initialize":
-                    return _without_unknown_tasks(cast("Record", await call_next(ctx)))
+                    welcome = cast("Record", await call_next(ctx))
+                    if welcome["protocolVersion"] != ERA:  # other protocols lack tasks
+                        able = {name: about for name, about in welcome["capabilities"].items() if name != "tasks"}
+                        welcome = {**welcome, "capabilities": able}
+                    return welcome
                 case "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list":
                     return await self._list(ctx, call_next)
                 case _:
@@ -324,7 +328,10 @@ class Impersonation(Server[Any]):
         interaction = self._interactions.get(tool, NO_INTERACTION)
         if interaction.asks:
             given, answers = await self._asked(ctx, interaction, tool, given)
-        key = _idempotency_key((ctx.params or {}).get("_meta"))
+        meta: Record = (ctx.params or {}).get("_meta") or {}
+        key: Json = meta.get(IDEMPOTENCY_KEY)
+        if key is not None and not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY):
+            raise MCPError(INVALID_PARAMS, f"An idempotency key is a string of 1 to {LONGEST_KEY} characters")
         with self._stages(ctx).calling():
             client = self._client(ctx, world) if self._passes_on else None
             try:
@@ -463,24 +470,8 @@ class Impersonation(Server[Any]):
         return EmptyResult()
 
 
-def _without_unknown_tasks(welcome: Record) -> Record:
-    """Return the result of a handshake, without tasks in protocols that lack them."""
-    if welcome["protocolVersion"] == ERA:
-        return welcome
-    offered = {name: about for name, about in welcome["capabilities"].items() if name != "tasks"}
-    return {**welcome, "capabilities": offered}
-
-
 def _crashed() -> MCPError:
     return MCPError(CRASH_CODE, "The tool call could not be completed", {"mcp_sim": "crash"})
-
-
-def _idempotency_key(meta: Record | None) -> str | None:
-    """Return the idempotency key of a request, if any. Raises `MCPError` for an invalid one."""
-    key = meta.get(IDEMPOTENCY_KEY) if meta else None
-    if key is not None and not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY):
-        raise MCPError(INVALID_PARAMS, f"An idempotency key is a string of 1 to {LONGEST_KEY} characters")
-    return key
 
 
 def _answering(result: R) -> Callable[[Context, Any], Awaitable[R]]:

@@ -124,9 +124,10 @@ class Opening:
         except ValueError:
             return False
         if "id" not in message:
-            return self._era == "handshake" and _is_initialized(message)
+            initialized: Record = {"jsonrpc": "2.0", "method": "notifications/initialized", "params": {}}
+            return self._era == "handshake" and {"params": {}, **message} == initialized
         number = message["id"]
-        if not _is_id(number) or number in self.opened.answered:
+        if not is_id(number) or number in self.opened.answered:
             return False
         try:
             result = self._result(message)
@@ -229,12 +230,6 @@ def _is_plain_capability(about: Json) -> bool:
     )
 
 
-def _is_id(number: Any) -> bool:
+def is_id(number: Any) -> bool:
+    """Whether a value is an id of a request that JSON texts of all parsers have in common."""
     return isinstance(number, str) or (type(number) is int and -SAFE_INTEGER < number < SAFE_INTEGER)
-
-
-def _is_initialized(message: Record) -> bool:
-    return message in (
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "method": "notifications/initialized", "params": {}},
-    )

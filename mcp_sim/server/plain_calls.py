@@ -19,12 +19,12 @@ from mcp.shared.inbound import InboundModernRoute, classify_inbound_request
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY, JSONRPCError
 
 from mcp_sim.server.access import WORLD_KEY
+from mcp_sim.server.opening import is_id
 from mcp_sim.types import Record
 from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.json_values import decode, encode
 
 METHOD = "tools/call"
-SAFE_INTEGER = 2**53  # clients in JavaScript cannot tell apart larger integers
 
 _ENVELOPE_KEYS = {"jsonrpc", "id", "method", "params"}
 _PARAMS_KEYS = frozenset({"name", "arguments", "_meta"})
@@ -53,7 +53,8 @@ class PlainCall:
 
 def parse_plain_call(headers: Mapping[bytes, bytes], body: bytes, *, is_modern: bool) -> PlainCall | None:
     """Return the plain call of a POST request whose headers each occur once, or None."""
-    if not _is_json(headers.get(b"content-type", b"")) or not _accepts_json(headers.get(b"accept", b"")):
+    kind = headers.get(b"content-type", b"").partition(b";")[0].strip()
+    if kind != b"application/json" or not _accepts_json(headers.get(b"accept", b"")):
         return None
     try:
         message = as_object(decode(body))
@@ -61,17 +62,20 @@ def parse_plain_call(headers: Mapping[bytes, bytes], body: bytes, *, is_modern: 
         return None
     if not _is_call(message) or not _has_plain_params(message["params"], is_modern=is_modern):
         return None
-    if is_modern and not _mirrors(message["params"], headers):
-        return None
-    return PlainCall(message["id"], message["params"])
+    params = message["params"]
+    if is_modern:  # the headers must mirror the body
+        version = params["_meta"].get(PROTOCOL_VERSION_META_KEY)
+        routing = [headers.get(header) for header in _ROUTING]
+        if not isinstance(version, str) or not _is_routed(version, params["name"], *routing):
+            return None
+    return PlainCall(message["id"], params)
 
 
 def _is_call(message: Record) -> bool:
     """Whether a message is a request for a call, with an id that JSON texts of all parsers have in common."""
     if message.keys() != _ENVELOPE_KEYS or message["jsonrpc"] != "2.0" or message["method"] != METHOD:
         return False
-    number = message["id"]
-    return isinstance(number, str) or (type(number) is int and -SAFE_INTEGER < number < SAFE_INTEGER)
+    return is_id(message["id"])
 
 
 def _has_plain_params(params: Any, *, is_modern: bool) -> bool:
@@ -86,14 +90,6 @@ def _has_plain_params(params: Any, *, is_modern: bool) -> bool:
     return not is_modern or isinstance(cast("Record", meta).get(CLIENT_CAPABILITIES_META_KEY), dict)
 
 
-def _mirrors(params: Record, headers: Mapping[bytes, bytes]) -> bool:
-    """Whether the headers of a sessionless request mirror its body."""
-    version = params["_meta"].get(PROTOCOL_VERSION_META_KEY)
-    return isinstance(version, str) and _is_routed(
-        version, params["name"], *[headers.get(header) for header in _ROUTING]
-    )
-
-
 @lru_cache(maxsize=256)
 def _is_routed(version: str, name: str, *headers: bytes | None) -> bool:
     """Whether the SDK serves a call of a tool with these values of the `_ROUTING` headers."""
@@ -101,10 +97,6 @@ def _is_routed(version: str, name: str, *headers: bytes | None) -> bool:
     mirrored = {key.decode(): (value or b"").decode("latin-1") for key, value in zip(_ROUTING, headers, strict=True)}
     body: Record = {"method": METHOD, "params": {"name": name, "_meta": meta}}
     return isinstance(classify_inbound_request(body, headers=mirrored), InboundModernRoute)
-
-
-def _is_json(content_type: bytes) -> bool:
-    return content_type.partition(b";")[0].strip() == b"application/json"
 
 
 @lru_cache(maxsize=256)

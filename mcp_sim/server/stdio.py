@@ -69,7 +69,7 @@ class Stdio:
             sent = anyio.Event()
             tasks.start_soon(self._receive, incoming)
             tasks.start_soon(self._send, outgoing, sent)
-            tasks.start_soon(self._hurry, tasks.cancel_scope)
+            tasks.start_soon(_cancel_after, self.left, tasks.cancel_scope, LEAVE_SECONDS)
             await server.run(requests, answers, server.create_initialization_options())
             with anyio.move_on_after(LEAVE_SECONDS):
                 await sent.wait()
@@ -87,11 +87,6 @@ class Stdio:
             return
         await self._write(broken.body.encode())
         self._break()
-
-    async def _hurry(self, everything: anyio.CancelScope) -> None:
-        await self.left.wait()
-        await anyio.sleep(LEAVE_SECONDS)
-        everything.cancel()
 
     async def _receive(self, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         """Receive messages until stdin has ended and its requests are answered, or until the server leaves."""
@@ -113,26 +108,17 @@ class Stdio:
             tasks.cancel_scope.cancel()
 
     async def _take(self, line: bytes, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        if self._version == Batch.ERA and line.lstrip().startswith(b"["):
-            await self._take_batch(line, incoming)
-            return
         try:
-            message = parse_message(line)
+            batch = Batch(line) if self._version == Batch.ERA and line.lstrip().startswith(b"[") else None
+            messages = [parse_message(line)] if batch is None else batch.messages
         except Refused as refused:
             await self._write(encode_line(refused.answer))
             return
-        await self._pass_on(message, incoming)
-
-    async def _take_batch(self, line: bytes, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        try:
-            batch = Batch(line)
-        except Refused as refused:
-            await self._write(encode_line(refused.answer))
-            return
-        self._batches.update(dict.fromkeys(batch.open, batch))
-        if batch.is_complete:
-            await self._write(batch.line())
-        for message in batch.messages:
+        if batch is not None:
+            self._batches.update(dict.fromkeys(batch.open, batch))
+            if batch.is_complete:
+                await self._write(batch.line())
+        for message in messages:
             await self._pass_on(message, incoming)
 
     async def _pass_on(
@@ -231,6 +217,8 @@ async def _in_daemon_thread(function: Callable[[], None]) -> None:
         raise failures[0]
 
 
-async def _cancel_after(event: anyio.Event, scope: anyio.CancelScope) -> None:
+async def _cancel_after(event: anyio.Event, scope: anyio.CancelScope, seconds: float = 0.0) -> None:
+    """Cancel some seconds after an event."""
     await event.wait()
+    await anyio.sleep(seconds)
     scope.cancel()

@@ -26,7 +26,7 @@ from mcp_sim.server.control.reading import about_world, fault_state, gestures, r
 from mcp_sim.server.deliverability import Transport, check_deliverable
 from mcp_sim.server.worlds import Worlds, WorldUnavailable
 from mcp_sim.simulator.simulator import Simulator
-from mcp_sim.types import Change, Key, Record
+from mcp_sim.types import Change, Key
 from mcp_sim.types.clock import Mode
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.draws import Draws
@@ -343,11 +343,14 @@ def compare(a: World, b: World, limit: int) -> m.Comparison:
 
 
 def _differences(a: State, b: State) -> Iterator[m.RecordDifference]:
+    missing = object()
     for entity in dict.fromkeys((*a.entities(), *b.entities())):
         for key in _keys(a, b, entity):
             ours, theirs = a.get(entity, key), b.get(entity, key)
             if ours != theirs:
-                fields = _fields(ours or {}, theirs or {})
+                first, other = ours or {}, theirs or {}
+                names = dict.fromkeys((*first, *other))
+                fields = [name for name in names if first.get(name, missing) != other.get(name, missing)]
                 yield m.RecordDifference(entity=entity, key=key, a=ours, b=theirs, fields=fields)
 
 
@@ -356,11 +359,6 @@ def _keys(a: State, b: State, entity: str) -> list[Key]:
     if a.base is b.base:
         return sorted({*a.written(entity), *b.written(entity)}, key=str)
     return list(dict.fromkeys(key for state in (a, b) for key, _ in state.rows(entity)))
-
-
-def _fields(a: Record, b: Record) -> list[str]:
-    missing = object()
-    return [name for name in dict.fromkeys((*a, *b)) if a.get(name, missing) != b.get(name, missing)]
 
 
 MOST = 100
