@@ -50,30 +50,26 @@ def samples_in(folder: Path, limit: int | None) -> tuple[list[Sample], list[str]
     files = sorted(folder.glob(PATTERN))
     if not files:
         raise UsageError(f"{folder}: there is no file {PATTERN}; is it the folder of AgentWorldBench?")
-    seen, problems, samples = Counter[str](), list[str](), list[Sample]()
+    seen, counts, problems, samples = Counter[str](), Counter[str](), list[str](), list[Sample]()
     for file in files:
         for place, line in _lines(file):
             try:
-                samples.append(_sample(line, file, seen))
+                sample = _sample(line, file, seen)
             except ValueError as error:
                 problems.append(f"{place}: {error}")
-    if not samples and problems:
+                continue
+            counts[sample.domain] += 1
+            if limit is None or counts[sample.domain] <= limit:
+                samples.append(sample)
+    if not counts and problems:
         raise UsageError("\n".join(shortened(problems)))
-    return [*_limited(samples, limit)], problems
+    return samples, problems
 
 
 def shortened(problems: Sequence[str]) -> list[str]:
     """Return the first problems, and how many more there are."""
     more = len(problems) - MAX_REPORTED
     return [*problems[:MAX_REPORTED], *([f"... and {more} more"] if more > 0 else [])]
-
-
-def _limited(samples: Sequence[Sample], limit: int | None) -> Iterator[Sample]:
-    counts = Counter[str]()
-    for sample in samples:
-        counts[sample.domain] += 1
-        if limit is None or counts[sample.domain] <= limit:
-            yield sample
 
 
 def _lines(file: Path) -> Iterator[tuple[str, bytes]]:

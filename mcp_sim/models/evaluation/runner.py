@@ -221,13 +221,21 @@ class Evaluation:
         return self.predictions.keep(sample.key, sample.digest, result).get("text")
 
     async def _read(self, ask: Ask, request: Request, read: Callable[[Reply], Record]) -> Record:
-        """Ask, and return what is read from the reply, or why there is nothing to read."""
+        """Ask, and return what is read from the reply, or why there is nothing to read.
+
+        The run ends after many consecutive requests without an answer.
+        """
         try:
-            reply = await self._answer(ask, request)
-            return {**read(reply), **_reply_fields(reply)}
+            reply = await ask(request)
+            self._unanswered = 0
+            reasoning = {"reasoning": reply.reasoning} if reply.reasoning else {}
+            return {**read(reply), "raw": reply.content, "usage": reply.usage, **reasoning}
         except Rejected as error:
             return {"failed": str(error), "raw": error.raw}
         except Unanswered as error:
+            self._unanswered += 1
+            if self._unanswered >= MAX_UNANSWERED:
+                self._failures.append(error)
             return {"failed": str(error)}
 
     async def _judgement(self, sample: Sample, text: str) -> None:
@@ -241,22 +249,6 @@ class Evaluation:
             if not {"failed", "raw"} <= result.keys():
                 break
         self.judgements.keep(sample.key, digest, result)
-
-    async def _answer(self, ask: Ask, request: Request) -> Reply:
-        """Return the reply to one request. The run ends after many consecutive requests without one."""
-        try:
-            reply = await ask(request)
-        except Unanswered as error:
-            self._unanswered += 1
-            if self._unanswered >= MAX_UNANSWERED:
-                self._failures.append(error)
-            raise
-        self._unanswered = 0
-        return reply
-
-
-def _reply_fields(reply: Reply) -> Record:
-    return {"raw": reply.content, "usage": reply.usage, **({"reasoning": reply.reasoning} if reply.reasoning else {})}
 
 
 def _digest(sample: Sample, text: str) -> str:

@@ -34,7 +34,11 @@ def system(domain: Domain) -> str:
     rules = (
         files("mcp_sim.models.generated_worlds").joinpath("prompts", "system.md").read_text(encoding="utf-8").strip()
     )
-    tables = "\n".join(f"- {entity.name}: {', '.join(_columns(entity))}" for entity in domain.entities.values())
+    tables = "\n".join(
+        f"- {entity.name}: "
+        + ", ".join(f"{field.name} (a {field.link})" if field.link else field.name for field in entity.fields.values())
+        for entity in domain.entities.values()
+    )
     described = domain.description.strip() or "Whatever the tables suggest."
     return f"{rules}\n\n# World\n\n{described}\n\nIt is {iso(domain.now)} there.\n\n# Tables\n\n{tables}"
 
@@ -89,11 +93,6 @@ def _label_part(name: str, record: Record, entity: Entity, tables: Mapping[str, 
         return value if isinstance(value, str) and len(value) <= MAX_LABEL // 2 else ""
     linked = tables.get(link, {}).get(value, {})
     return next((f"{link} {text}" for text in linked.values() if isinstance(text, str) and text != value), "")
-
-
-def _columns(entity: Entity) -> list[str]:
-    fields = [*entity.fields.values()]
-    return [f"{field.name} (a {field.link})" if field.link else field.name for field in fields]
 
 
 def _fenced(value: Json) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import cast
@@ -36,13 +36,9 @@ worlds waiting."""
 class Builtin(WorldModel):
     """Infer from the tool specs what each tool does to which records, and answer from the world's state. No options."""
 
-    def bind(self, domain: Domain) -> AbstractAsyncContextManager[Predictor]:
-        return _bound(domain)
-
-
-@asynccontextmanager
-async def _bound(domain: Domain) -> AsyncGenerator[Predictor]:
-    yield _Answers(domain)
+    @asynccontextmanager
+    async def bind(self, domain: Domain) -> AsyncGenerator[Predictor]:
+        yield _Answers(domain)
 
 
 class _Answers:
@@ -70,23 +66,8 @@ class _Answers:
         return None if self._may_take_long(turn) else answer(turn, self._invent)
 
     def _answer(self, tool: str) -> Answer:
-        answer = self._compiled.get(tool)
-        if answer is None:
-            answer = self._compiled[tool] = self._compile(tool)
-        return answer
-
-    def _may_take_long(self, turn: Turn) -> bool:
-        if turn.tool.id in self._lengthy or turn.view.size > LARGE_STATE:
-            return True
-        return turn.size > LARGE_COUNT and _is_large(turn.call.arguments)
-
-    @cached_property
-    def _invent(self) -> Invent:
-        from mcp_sim.generate.invention import inventor  # noqa: PLC0415 (no tool is listed sooner for it)
-
-        return inventor(self._domain)
-
-    def _compile(self, tool: str) -> Answer:
+        if tool in self._compiled:
+            return self._compiled[tool]
         from mcp_sim.plans.records.open_world import open_answer  # noqa: PLC0415 (no tool is listed sooner for it)
         from mcp_sim.plans.records.shown_records import absorbing  # noqa: PLC0415 (tools are listed without it)
         from mcp_sim.plans.records.side_effects import with_side_effects  # noqa: PLC0415 (tools are listed without it)
@@ -100,7 +81,19 @@ class _Answers:
         answer = with_side_effects(answer, plan, self._bare)
         wrapper = self._domain.wrappers.get(tool)
         bare = answer if wrapper is None else partial(_unwrapped, answer, wrapper)
-        return partial(_guessed, bare) if plan.guessed else bare
+        self._compiled[tool] = partial(_guessed, bare) if plan.guessed else bare
+        return self._compiled[tool]
+
+    def _may_take_long(self, turn: Turn) -> bool:
+        if turn.tool.id in self._lengthy or turn.view.size > LARGE_STATE:
+            return True
+        return turn.size > LARGE_COUNT and _is_large(turn.call.arguments)
+
+    @cached_property
+    def _invent(self) -> Invent:
+        from mcp_sim.generate.invention import inventor  # noqa: PLC0415 (no tool is listed sooner for it)
+
+        return inventor(self._domain)
 
     @cached_property
     def _bare(self) -> Domain:

@@ -20,7 +20,7 @@ from mcp_sim.models.language_model.conversation import Conversation
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.domains import DomainPredictor, DomainSettings, no_summary, system_text
 from mcp_sim.models.language_model.endpoint import Ask, EndpointSettings, open_endpoint
-from mcp_sim.models.language_model.engines import ENGINES, Engine, Preset, Thinking, default_preset
+from mcp_sim.models.language_model.engines import ENGINES, Engine, Preset, default_preset
 from mcp_sim.models.language_model.predictor import ModelPredictor, PredictorSettings
 from mcp_sim.models.language_model.prompt import system
 from mcp_sim.models.language_model.tighten import Bounds
@@ -166,7 +166,7 @@ class Openai(WorldModel):
 
     @model_validator(mode="after")
     def _can_think(self) -> Self:
-        if self._dialect.thinking(self._thinking) is None:
+        if self._dialect.thinking(self.thinking) is None:
             what = "no budget for thinking" if isinstance(self.thinking, int) else "no thinking under a schema"
             raise ValueError(
                 f"thinking: {self._preset} has {what}; write off{'' if what.endswith('schema') else ' or on'}"
@@ -258,7 +258,7 @@ class Openai(WorldModel):
             temperature=self.temperature,
             max_concurrency=self.max_concurrency,
             retries=self.retries,
-            body={**(self._dialect.thinking(self._thinking) or {}), **self.extra_body},
+            body={**(self._dialect.thinking(self.thinking) or {}), **self.extra_body},
         )
 
     @property
@@ -268,10 +268,6 @@ class Openai(WorldModel):
     @property
     def _dialect(self) -> Engine:
         return ENGINES[self._preset]
-
-    @property
-    def _thinking(self) -> Thinking | None:
-        return self.thinking
 
     def _key(self, environment: Mapping[str, str]) -> str:
         name = self.api_key_env or DEFAULT_KEY

@@ -56,20 +56,16 @@ class Shadow(RealServerOptions):
         plans = {tool.id: domain.plans[tool.id] for tool in tools if not domain.only_reads(tool)}
         kept = [name for name, plan in plans.items() if any(variant.verb in READS for variant in plan.variants)]
         read = [domain.plans[tool.id] for tool in tools if domain.only_reads(tool)]
-        return [*_kept(kept), *_not_laid_over(plans.values(), read)]
+        warning = (
+            f"{', '.join(kept)}: not certain to read only, so the world answers, not the real server; "
+            "`sim: {TOOL: {verb: ...}}` in the tool spec makes it certain"
+        )
+        return [*([warning] if kept else []), *_not_laid_over(plans.values(), read)]
 
     @asynccontextmanager
     async def bind(self, domain: Domain) -> AsyncGenerator[Predictor]:
         async with self.opened() as server:
             yield Shadowing(domain, server)
-
-
-def _kept(names: Sequence[str]) -> Iterator[str]:
-    if names:
-        yield (
-            f"{', '.join(names)}: not certain to read only, so the world answers, not the real server; "
-            "`sim: {TOOL: {verb: ...}}` in the tool spec makes it certain"
-        )
 
 
 def _not_laid_over(writing: Iterable[Plan], reading: Iterable[Plan]) -> Iterator[str]:
@@ -120,7 +116,7 @@ class Shadowing:
         # What the real server has of the concerned records becomes known before it is written.
         known = list[Change]()
         for entity, key in self._concerned(turn):
-            reader, now = self._reader(entity.name, by_key=key is not None), turn.after(known)
+            reader, now = self._readers.get((entity.name, key is not None)), turn.after(known)
             if key is None or reader is None:
                 known += await self._listed(now, entity.name)
             elif not self._is_settled(now, entity.name, key):
@@ -193,11 +189,9 @@ class Shadowing:
             is_new = change.record is not None and turn.view.version(change.entity, change.key) == 0
             is_new = is_new and turn.view.get(change.entity, change.key) is None
             if is_new and like is not None and entity is not None and change.key not in given:
-                key = next_key(turn.view.after(changes), change.entity, like)
-                renamed[change.key] = key
-                changes.append(replace(change, key=key, record={**(change.record or {}), entity.key: key}))
-            else:
-                changes.append(change)
+                key = renamed[change.key] = next_key(turn.view.after(changes), change.entity, like)
+                change = replace(change, key=key, record={**(change.record or {}), entity.key: key})  # noqa: PLW2901
+            changes.append(change)
         body = transition.observation.body
         if not renamed or not isinstance(body, ToolResult):
             return transition
@@ -211,7 +205,8 @@ class Shadowing:
         tool, plain = self._answers.tool(turn), self._answers.plain(turn)
         if tool.plan.verb == "create" and tool.entity is not None:
             yield tool.entity, None
-        keys = [(tool.entity, name) for name, field in tool.plan.sets.items() if _is_key(tool.entity, field)]
+        natural = tool.entity.key if tool.entity is not None and tool.entity.natural else None
+        keys = [(tool.entity, name) for name, field in tool.plan.sets.items() if field == natural]
         for entity, argument in (*self._answers.adoption(turn).named_records(), *keys):
             value = value_at(plain.call.arguments, argument)
             for item in cast("list[Json]", value) if isinstance(value, list) else (value,):
@@ -227,7 +222,7 @@ class Shadowing:
 
     async def _listed(self, turn: Turn, entity: str) -> tuple[Change, ...]:
         """Return what the real server lists of an entity, once for each world."""
-        memory, reader = turn.memories.of(OWNER), self._reader(entity, by_key=False)
+        memory, reader = turn.memories.of(OWNER), self._readers.get((entity, False))
         if reader is None or memory.get(f"listed/{entity}", False):
             return ()
         memory.set(f"listed/{entity}", True)
@@ -243,12 +238,9 @@ class Shadowing:
         laid = Overlay(adoption, Written(turn.view, turn.memories.of(OWNER))).lay(observation)
         return adoption.taken(laid.observation).absorbed
 
-    def _reader(self, entity: str, *, by_key: bool) -> _Reader | None:
-        return self._readers.get((entity, by_key))
-
     @cached_property
     def _readers(self) -> Mapping[tuple[str, bool], _Reader]:
-        """The tools that certainly read one record by its key, or all records, by entity."""
+        """The tools that certainly read one record by its key (True), or all records, by entity."""
         readers: dict[tuple[str, bool], _Reader] = {}
         for name, plan in self._domain.plans.items():
             tool, needed = self._domain.tools[name], required(self._domain.tools[name].input_schema)
@@ -260,10 +252,6 @@ class Shadowing:
             if plan.verb == "list" and not needed:
                 readers.setdefault((plan.entity, False), _Reader(tool, None))
         return readers
-
-
-def _is_key(entity: Entity | None, field: str) -> bool:
-    return entity is not None and entity.natural and field == entity.key
 
 
 def _key(value: Json) -> Key | None:
