@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator
 from itertools import chain
 
-from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
 from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
-from mcp_sim.plans.infer.given_state import Membership
+from mcp_sim.plans.infer.given_evidence import listed_as, mapped_entity, membership_of, rows_as_shown, with_shown_fields
 from mcp_sim.plans.infer.keys import GENERAL_KEYS, key_argument
 from mcp_sim.plans.infer.names import Words, first_nouns, last_nouns, noun_spans, parse_noun_phrase
 from mcp_sim.plans.infer.state_tables import may_read
 from mcp_sim.plans.infer.tool_facts import (
     ServerFacts,
     ToolFacts,
+    entities_in,
     fields_in_noun,
     is_about,
     keys_among,
@@ -33,7 +32,6 @@ from mcp_sim.types.lexicon.english import (
     is_id,
     last_word,
     noun_of_id,
-    participle,
     plural,
     singular,
     singular_phrase,
@@ -217,56 +215,6 @@ def _same_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
     return server.shapes.get(row_shape(facts.output)) if is_other else None
 
 
-def _given_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the only given entity that has the fields which a list shows, and those that it asks for.
-
-    So `list_bin_contents(bin)` with a `sku` and a `quantity` shows the given `levels`.
-    """
-    parsed, rows = facts.parsed, [properties(items(schema)) for schema in properties(facts.output).values()]
-    shown, asked = [{*map(snake, row)} for row in rows if row], {*map(snake, required(facts.input))}
-    if parsed.verb not in {"list", "search"} or len(shown) != 1 or "_".join(parsed.noun) in server.declared:
-        return None
-    needed = shown[0] | asked
-    given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
-    meant = [entity.name for entity in given if needed <= {*map(snake, entity.fields)}]
-    return meant[0] if asked and len(needed) > 2 and len(meant) == 1 else None
-
-
-def _of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the given membership whose fields a tool takes, or one of them.
-
-    By one of them it reads the other one's records, or ends the membership of what has one: `unassign_driver(plate)`.
-    """
-    asked = {*map(snake, required(facts.input))}
-    for name, membership in server.given.memberships.items():
-        fields, key = {*membership.fields}, server.given.entities[name].key
-        if asked == fields or (asked and asked < fields and _is_about_other(facts, key, membership, asked)):
-            return name
-    return None
-
-
-def listed_as(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the given list of names of those to which a verb was done: `blocked_user` for `unblock_user`.
-
-    A create needs a table with what it takes: `schedule_payment(amount, date)` adds to `scheduled_payments`.
-    """
-    parsed, asked = facts.parsed, {*map(snake, required(facts.input))}
-    word, noun, is_new = parsed.word.removeprefix("un"), "_".join(parsed.noun), parsed.verb == "create"
-    names = [f"{state}_{noun}" for state in (participle(word), word)] if word and noun else []
-    given = [server.given.entities[name] for name in names if name in server.held]
-    listed = [entity.name for entity in given
-              if (asked <= {*map(snake, entity.fields)} if is_new else len(entity.fields) == 1)]  # fmt: skip
-    return listed[0] if listed and parsed.verb in {"create", "update"} else None
-
-
-def _is_about_other(facts: ToolFacts, key: str, membership: Membership, asked: AbstractSet[str]) -> bool:
-    noun = "_".join(facts.parsed.noun)
-    others = {other for field, other in membership.fields.items() if field not in asked}
-    is_leaving = facts.parsed.verb == "delete" or _JOINING.get(facts.parsed.word) == "remove"
-    is_meant = may_read(facts.parsed) or (is_leaving and asked == {snake(key)})
-    return is_meant and any(noun.endswith(other) for other in others if other)
-
-
 def _part_of_state(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the given records whose part of the state a tool names: the `service_log` of `get_service_log(plate)`.
 
@@ -371,7 +319,7 @@ def _declared_in_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     parsed = facts.parsed
     if parsed.verb == "create" or "_".join(parsed.noun) in server.declared:
         return None
-    entities = [*_entities_in(parsed.noun, server.declared)]
+    entities = [*entities_in(parsed.noun, server.declared)]
     keyed = (entity.name for entity in entities if key_argument("update", entity.name, entity.key, facts.input)[1] >= 2)
     named = None if parsed.verb in {"list", "search", "delete"} else next(keyed, None)
     about = (entity.name for entity in entities if is_about(parsed.noun, words(entity.name)))
@@ -403,13 +351,6 @@ def _given_by_part(facts: ToolFacts, server: ServerFacts) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
-def _entities_in(noun: Words, declared: Mapping[str, Entity]) -> Iterator[Entity]:
-    """Yield the declared entities in a noun, the longest first, then those at its end."""
-    spans = sorted(noun_spans(len(noun)), key=lambda span: (span[1] - span[0], span[1]), reverse=True)
-    names = ("_".join(noun[start:end]) for start, end in spans)
-    return (declared[name] for name in names if name in declared and not declared[name].singleton)
-
-
 def _part_of_noun(facts: ToolFacts, server: ServerFacts) -> Words:
     """Return the noun without a field at its end, or a state before it: `order` of `order_status`, `open_orders`."""
     noun = facts.parsed.noun
@@ -425,16 +366,6 @@ def _second_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
     if "_".join(facts.parsed.noun) in server.declared or "_".join(facts.parsed.noun) in server.identified:
         return None
     return next((nouns[end] for end in last_nouns(noun[1:]) if end in nouns and noun[: -len(end)] in nouns), None)
-
-
-def with_shown_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the only given entity with all fields that a read takes and shows: spots for `find_vehicle(plate)`."""
-    asked = {*map(snake, required(facts.input))}
-    shown = {*map(snake, properties(record_schema(read_envelope("get", "", facts.output), facts.output)))}
-    given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
-    held = [entity.name for entity in given if asked | shown <= {*map(snake, entity.fields)}]
-    is_read = facts.parsed.verb in {"get", "search"} and "_".join(facts.parsed.noun) not in server.held
-    return held[0] if is_read and asked and len(shown - asked) > 1 and len(held) == 1 else None
 
 
 def with_taken_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -455,8 +386,8 @@ def with_taken_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
     is_new = facts.may_rename and noun not in server.declared and noun not in server.created
     if is_new and len(held) > 1:
         mentioned = _in_description(facts, server)
-        bare = [entity for entity in held if all(other.name.endswith(entity.name) for other in held)]
-        held = [entity for entity in held if entity.name == mentioned] or bare
+        held = [entity for entity in held if entity.name == mentioned] or [
+            entity for entity in held if all(other.name.endswith(entity.name) for other in held)]  # fmt: skip
     is_change = (facts.parsed.verb in {"update", "unknown"} and facts.parsed.word not in STRONG) or is_new
     is_free = len(held) == 1 and not facts.takes_key(held[0]) and (noun not in server.held or held[0].name == noun)
     is_whole = len(asked) > 2 and (is_new or [entity.name for entity in held] == [noun])
@@ -541,6 +472,7 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 
 
 _ENTITY_READERS = (
+    (mapped_entity, "it takes keys of these and returns a map"),
     (holder_of_list, "given records of it hold a list of these"),
     (collection, "records are added to it or removed from it"),
     (holder_of_members, "records of it hold the keys of what it adds or removes"),
@@ -549,7 +481,7 @@ _ENTITY_READERS = (
     (_same_shape, "its result is such a record"),
     (issued, "its result has the id of such a record, which no argument gives"),
     (_same_rows, "its rows are such records"),
-    (_of_members, "the given state says which of them belong together"),
+    (membership_of, "the given state says which of them belong together"),
     (listed_as, "the given state lists those it was done to"),
     (_part_of_state, "its name is that of a part of the given state"),
     (_of_parent, "an argument names the parent of given rows"),
@@ -559,7 +491,7 @@ _ENTITY_READERS = (
     (_keyed_with_fields, "it takes its key and several of its fields"),
     (_declared_in_noun, "its name has a declared entity"),
     (_given_by_part, "its name is short for given records"),
-    (_given_rows, "given records have what it shows and asks for"),
+    (rows_as_shown, "given records have what it shows and asks for"),
     (_second_noun, "its name has two entities, and ends with this one"),
     (_whole_with_key, "its name begins with it, and an argument is its key"),
     (holder_of_value, "its id is required, and the noun of the name is only a value"),

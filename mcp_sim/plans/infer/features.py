@@ -12,9 +12,10 @@ from typing import Any, cast
 from mcp_sim.plans.infer.arguments import is_limited, is_paged, last_name
 from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
 from mcp_sim.plans.infer.caller_arguments import caller_arguments, without
-from mcp_sim.plans.infer.entity_evidence import holder_of_members, listed_as, read_entity
+from mcp_sim.plans.infer.entity_evidence import holder_of_members, read_entity
 from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
 from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
+from mcp_sim.plans.infer.given_evidence import fields_of_tool, listed_as, mapped_entity
 from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import ParsedName, first_nouns
@@ -272,8 +273,11 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
     if value is not None:
         places = _value_places(facts, *value)
     else:
-        given = server.given.entities.get(entity) if verb == "get" else None
-        shown = _only_value(facts, given) if given is not None and single is None else None
+        given, shown = server.given.entities.get(entity) if single is None else None, None
+        if given is not None and verb == "get":
+            shown = _only_value(facts, given)
+        elif given is not None and mapped_entity(facts, server) == entity:
+            shown = Envelope(record="", shows={name: name for name in fields_of_tool(given, facts)})
         places = shown or _find_places(facts, verb, entity, is_held=_is_held(server, entity))
     return ToolFeatures(
         facts.tool,

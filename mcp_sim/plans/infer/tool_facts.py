@@ -11,7 +11,7 @@ from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
 from mcp_sim.plans.infer.evidence import Attribute, Evidence
 from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.keys import GENERAL_KEYS, key_argument
-from mcp_sim.plans.infer.names import ParsedName, Words
+from mcp_sim.plans.infer.names import ParsedName, Words, noun_spans
 from mcp_sim.plans.infer.verbs import QUALIFIERS, STATES, STRONG, WEAK
 from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity, Field
@@ -254,3 +254,10 @@ def named_by_keys(schema: Record) -> set[str]:
     names = [*map(snake, properties(schema))]
     others = [name.removesuffix(end) for name in names for end in ("_ids", "_key")]
     return {*names, *map(noun_of_id, names), *others} - {""}
+
+
+def entities_in(noun: Words, declared: Mapping[str, Entity]) -> Iterator[Entity]:
+    """Yield the declared entities in a noun, the longest first, then those at its end."""
+    spans = sorted(noun_spans(len(noun)), key=lambda span: (span[1] - span[0], span[1]), reverse=True)
+    names = ("_".join(noun[start:end]) for start, end in spans)
+    return (declared[name] for name in names if name in declared and not declared[name].singleton)

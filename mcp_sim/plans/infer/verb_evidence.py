@@ -12,12 +12,11 @@ from mcp_sim.plans.infer.entity_evidence import (
     holder_of_rows,
     holder_of_value,
     issued,
-    listed_as,
     returned,
-    with_shown_fields,
     with_taken_fields,
 )
 from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
+from mcp_sim.plans.infer.given_evidence import listed_as, mapped_entity, with_shown_fields
 from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, is_about, record_shape, refers_to, row_shape
 from mcp_sim.plans.infer.verbs import flag_after
@@ -40,6 +39,8 @@ def read_verb(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Ev
     if "verb" in facts.overrides:
         yield Evidence(facts.tool.id, "verb", facts.overrides["verb"], CERTAIN, "declared in the spec", "declared")
     if entity:
+        if mapped_entity(facts, server) == entity:
+            yield facts.evidence("verb", "list", 1.0, f"its result is a map of {plural(entity)}")
         yield from _verb_of_name(facts)
         yield from _verb_of_shape(facts, server, entity)
         yield from _verb_of_schemas(facts, server, entity)

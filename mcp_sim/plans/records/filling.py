@@ -90,7 +90,7 @@ class Filler:
 
             return first
         if map_of(schema):
-            return shown_by_key(self.entity, map_of(schema))
+            return shown_by_key(self.entity, map_of(schema), [*self.envelope.shows.values()])
         if not is_open(schema):
             return lambda _facts: {}
         rows, name = shown_rows(self.entity, {}), plural(self.entity.name)

@@ -5,7 +5,8 @@ A projection is always a new object, never the record of the world.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from mcp_sim.generate.conformance import schema_conformer
@@ -13,10 +14,12 @@ from mcp_sim.generate.schema_constraints import validity_test
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.records.effects import Facts, Fill, Render
+from mcp_sim.plans.refusal import label
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import (
+    as_list,
     as_object,
     is_nullable,
     items,
@@ -26,6 +29,7 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     takes_null,
 )
+from mcp_sim.types.json_values import encode
 from mcp_sim.types.lexicon.english import last_word, snake
 from mcp_sim.types.lexicon.terms import terms
 
@@ -53,18 +57,43 @@ def shown_rows(entity: Entity, schema: Record) -> Fill:
     return lambda facts: [show(record) for _, record in facts.page.rows]
 
 
-def shown_by_key(entity: Entity, values: Record) -> Fill:
-    """Return what fills a map from keys: to the rows, or to the value that each of them has besides its key."""
-    if main_type(values) in {"object", "array", ""}:
-        show = projector(entity, values)
+def shown_by_key(entity: Entity, values: Record, fields: Sequence[str] = ()) -> Fill:
+    """Return what fills a map from keys: to the rows, or to the value that each of them has besides its key.
+
+    `fields`: nothing else of the rows is shown. A text shows each of several in a line.
+    """
+    kind, names = main_type(values), fields or [name for name in entity.fields if name != entity.key]
+    if kind == "string" and fields:
+        lines = text_of_fields(fields)
+        return lambda facts: {str(key): lines(record) for key, record in facts.page.rows}
+    if kind in {"object", ""} or (kind == "array" and not fields):
+        narrow = replace(entity, fields={name: entity.fields[name] for name in names}) if fields else entity
+        show = projector(narrow, values)
         return lambda facts: {str(key): show(record) for key, record in facts.page.rows}
-    names, allows = [name for name in entity.fields if name != entity.key], validity_test(values)
+    allows = validity_test(values)
 
     def by_key(facts: Facts) -> Json:
         held = [(key, [record[name] for name in names if name in record]) for key, record in facts.page.rows]
         return {str(key): value for key, cells in held for value in [*filter(allows, cells)][:1]}
 
     return by_key
+
+
+def text_of_fields(fields: Sequence[str]) -> Callable[[Record], str]:
+    """Return what words these fields of a record: the only one alone, several with their names in a line each."""
+    if len(fields) == 1:
+        return lambda record: written(record.get(fields[0]))
+    return lambda record: "\n".join(f"{label(snake(name))}: {written(record.get(name))}" for name in fields)
+
+
+def written(value: Json) -> str:
+    """Return a value as part of a sentence."""
+    if isinstance(value, str):
+        return value
+    parts = as_list(value)
+    if parts and all(isinstance(item, str | int | float) for item in parts):
+        return ", ".join(str(item) for item in parts)
+    return encode(value).decode()
 
 
 def projector(entity: Entity, schema: Record) -> Show:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from mcp_sim.plans.records.effects import Facts
-from mcp_sim.plans.records.projection import projector
+from mcp_sim.plans.records.projection import projector, written
 from mcp_sim.plans.refusal import label, noun, value_text
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import as_list, as_object
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_schema.shapes import as_object
 from mcp_sim.types.lexicon.english import plural, snake
 from mcp_sim.types.plans import Plan
 
@@ -84,16 +83,6 @@ def name_field(entity: Entity) -> str | None:
     """Return the field with the name of a record, or None."""
     named = {snake(name): name for name in entity.fields}
     return next((named[name] for name in _NAMES if name in named and named[name] != entity.key), None)
-
-
-def written(value: Json) -> str:
-    """Return a value as part of a sentence."""
-    if isinstance(value, str):
-        return value
-    parts = as_list(value)
-    if parts and all(isinstance(item, str | int | float) for item in parts):
-        return ", ".join(str(item) for item in parts)
-    return encode(value).decode()
 
 
 def _lines(record: Record) -> Iterator[str]:

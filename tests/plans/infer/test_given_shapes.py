@@ -434,3 +434,36 @@ async def test_a_value_with_the_same_noun_does_not_hide_a_table(tmp_path: Path, 
         await world.call(f"send_{noun}", {"text": "Bye"})
         assert [row["text"] for row in value(await world.call(f"get_all_{noun}s"))] == ["Hi", "Bye"]
         assert value(await world.call(f"get_{noun}", {f"{noun}_id": "1"})) == row
+
+
+SITES = [("museum", "museum_names"), ("hotel", "hotel_names"), ("shop", "names")]
+
+
+@pytest.mark.parametrize(("noun", "argument"), SITES)
+@pytest.mark.parametrize(
+    ("name", "kind", "shown"),
+    [
+        ("get_{}s_address", STRING, ["Quay 1", "Quay 2"]),
+        ("get_price_for_{}s", {"type": "number"}, [12.5, 8.0]),
+        ("check_{}_opening_hours", STRING, ["9-17", "9-17"]),
+        ("get_rating_reviews_for_{}s", STRING, ["Rating: 4\nReviews: Good, Great", "Rating: 4\nReviews: Good, Great"]),
+        ("get_{}_reviews", {"type": "array", "items": STRING}, [["Good", "Great"], ["Good", "Great"]]),
+    ],
+)
+async def test_a_map_shows_of_each_record_what_the_tool_is_named_after(
+    tmp_path: Path, noun: str, argument: str, name: str, kind: Json, shown: list[Json]
+) -> None:
+    common = {"city": "Oslo", "opening_hours": "9-17", "rating": 4, "reviews": ["Good", "Great"]}
+    rows = [{"name": "Kelp", "address": "Quay 1", "price": 12.5, **common},
+            {"name": "Moss", "address": "Quay 2", "price": 8.0, **common}]  # fmt: skip
+    texts: Json = {"type": "array", "items": STRING}
+    read: Json = {
+        "name": name.format(noun),
+        "inputSchema": {"type": "object", "properties": {argument: texts}, "required": [argument]},
+        "outputSchema": {"type": "object", "additionalProperties": kind},
+    }
+    state = {f"{noun}s": {f"{noun}_list": rows}}
+    async with service(tmp_path, state, read, tool(f"list_{noun}s", "city")) as sim, sim.open() as world:
+        assert value(await world.call(read["name"], {argument: ["Kelp"]})) == {"Kelp": shown[0]}
+        both = value(await world.call(read["name"], {argument: ["Kelp", "Moss", "Ash"]}))
+        assert both == {"Kelp": shown[0], "Moss": shown[1]}

@@ -1,0 +1,101 @@
+"""Evidence of the entity of a tool in the given state: the records that have what it takes or shows."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+
+from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
+from mcp_sim.plans.infer.given_state import Membership
+from mcp_sim.plans.infer.state_tables import may_read
+from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, refers_to
+from mcp_sim.types.domain import Entity
+from mcp_sim.types.json_schema.shapes import items, main_type, map_of, properties, property_of, required
+from mcp_sim.types.lexicon.english import participle, singular, snake, words
+from mcp_sim.types.lexicon.terms import table
+
+_JOINING = table("verbs.joining")
+
+
+def mapped_entity(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the only given entity whose keys a read takes as a list, if it returns a map: `get_prices(skus)`."""
+    asked = [*required(facts.input)]
+    if len(asked) != 1 or not map_of(facts.output) or not may_read(facts.parsed):
+        return None
+    argument, is_list = singular(snake(asked[0])), main_type(property_of(facts.input, asked[0])) == "array"
+    given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
+    keyed = [entity.name for entity in given if refers_to(entity.name, argument) or argument == snake(entity.key)]
+    return keyed[0] if is_list and len(keyed) == 1 else None
+
+
+def fields_of_tool(entity: Entity, facts: ToolFacts) -> list[str]:
+    """Return the fields that a tool is named after: `price`, else `price_min` and `price_max` of `get_hotel_prices`.
+
+    Else they are those that the first line of its description mentions, else all of them.
+    """
+    name, own = {*map(singular, words(facts.tool.name))}, {*words(entity.name)}
+    about = {*map(singular, words(facts.tool.description.partition("\n")[0].lower()))}
+    parts = {field.name: {*map(singular, words(snake(field.name)))} for field in entity.fields.values()
+             if not field.hidden and field.name != entity.key}  # fmt: skip
+    whole = [field for field, shown in parts.items() if shown <= name]
+    partly = [field for field, shown in parts.items() if (shown - own) & name]
+    return whole or partly or [field for field, shown in parts.items() if shown <= about] or [*parts]
+
+
+def rows_as_shown(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the only given entity that has the fields which a list shows, and those that it asks for.
+
+    So `list_bin_contents(bin)` with a `sku` and a `quantity` shows the given `levels`.
+    """
+    parsed, rows = facts.parsed, [properties(items(schema)) for schema in properties(facts.output).values()]
+    shown, asked = [{*map(snake, row)} for row in rows if row], {*map(snake, required(facts.input))}
+    if parsed.verb not in {"list", "search"} or len(shown) != 1 or "_".join(parsed.noun) in server.declared:
+        return None
+    needed = shown[0] | asked
+    given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
+    meant = [entity.name for entity in given if needed <= {*map(snake, entity.fields)}]
+    return meant[0] if asked and len(needed) > 2 and len(meant) == 1 else None
+
+
+def membership_of(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the given membership whose fields a tool takes, or one of them.
+
+    By one of them it reads the other one's records, or ends the membership of what has one: `unassign_driver(plate)`.
+    """
+    asked = {*map(snake, required(facts.input))}
+    for name, membership in server.given.memberships.items():
+        fields, key = {*membership.fields}, server.given.entities[name].key
+        if asked == fields or (asked and asked < fields and _is_about_other(facts, key, membership, asked)):
+            return name
+    return None
+
+
+def _is_about_other(facts: ToolFacts, key: str, membership: Membership, asked: AbstractSet[str]) -> bool:
+    noun = "_".join(facts.parsed.noun)
+    others = {other for field, other in membership.fields.items() if field not in asked}
+    is_leaving = facts.parsed.verb == "delete" or _JOINING.get(facts.parsed.word) == "remove"
+    is_meant = may_read(facts.parsed) or (is_leaving and asked == {snake(key)})
+    return is_meant and any(noun.endswith(other) for other in others if other)
+
+
+def listed_as(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the given list of names of those to which a verb was done: `blocked_user` for `unblock_user`.
+
+    A create needs a table with what it takes: `schedule_payment(amount, date)` adds to `scheduled_payments`.
+    """
+    parsed, asked = facts.parsed, {*map(snake, required(facts.input))}
+    word, noun, is_new = parsed.word.removeprefix("un"), "_".join(parsed.noun), parsed.verb == "create"
+    names = [f"{state}_{noun}" for state in (participle(word), word)] if word and noun else []
+    given = [server.given.entities[name] for name in names if name in server.held]
+    listed = [entity.name for entity in given
+              if (asked <= {*map(snake, entity.fields)} if is_new else len(entity.fields) == 1)]  # fmt: skip
+    return listed[0] if listed and parsed.verb in {"create", "update"} else None
+
+
+def with_shown_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the only given entity with all fields that a read takes and shows: spots for `find_vehicle(plate)`."""
+    asked = {*map(snake, required(facts.input))}
+    shown = {*map(snake, properties(record_schema(read_envelope("get", "", facts.output), facts.output)))}
+    given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
+    held = [entity.name for entity in given if asked | shown <= {*map(snake, entity.fields)}]
+    is_read = facts.parsed.verb in {"get", "search"} and "_".join(facts.parsed.noun) not in server.held
+    return held[0] if is_read and asked and len(shown - asked) > 1 and len(held) == 1 else None
