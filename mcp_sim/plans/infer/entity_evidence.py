@@ -239,19 +239,21 @@ def _part_of_state(facts: ToolFacts, server: ServerFacts) -> str | None:
 
 
 def _of_parent(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the given rows of the parent that an argument names: the `queue` of `tank_queue(tank)`.
+    """Return the rows of the parent that an argument names: the given `queue` of `tank_queue(tank)`.
 
-    A history consists of what the description mentions first.
+    A history consists of what the description mentions first, also of what a create makes with that argument.
     """
     asked = {*map(snake, required(facts.input))}
     rows = ["_".join(noun) for noun in last_nouns(facts.parsed.noun[1:])]
-    if facts.parsed.verb == "list" and last_word(facts.tool.name) in _LISTS:
-        rows.append(_in_description(facts, server) or "")
+    is_history = facts.parsed.verb == "list" and last_word(facts.tool.name) in _LISTS
+    told = _in_description(facts, server) or "" if is_history else ""
+    rows.append(told)
     if facts.parsed.verb == "list" and "_".join(facts.parsed.noun) not in server.declared:
         shown, given = row_shape(facts.output), server.given
         held = {name: given.entities[name].fields.values() for name in given.parents}
         rows += [name for name in held if {*shown} == {snake(field.name) for field in held[name] if not field.hidden}]
-    return next((name for name in rows if asked and asked in server.parent_arguments(name)), None)
+    made = told if asked and asked <= server.made_with.get(told, frozenset()) else None
+    return next((name for name in rows if asked and asked in server.parent_arguments(name)), made)
 
 
 def _verb_as_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -484,7 +486,7 @@ _ENTITY_READERS = (
     (membership_of, "the given state says which of them belong together"),
     (listed_as, "the given state lists those it was done to"),
     (_part_of_state, "its name is that of a part of the given state"),
-    (_of_parent, "an argument names the parent of given rows"),
+    (_of_parent, "an argument names the parent of such rows"),
     (returned, "its description says that it returns one"),
     (_by_only_key, "an argument names one, and nothing else"),
     (_verb_as_noun, "other tools have the verb as their noun"),

@@ -88,6 +88,8 @@ class ServerFacts:
     """Nouns of creates, each with that of a record which they require: `comment` and `issue`."""
     lists: Mapping[str, Mapping[str, frozenset[str]]]
     """The lists inside records, by entity: their names, and the properties of the objects in them."""
+    made_with: Mapping[str, frozenset[str]]
+    """The arguments that the creates of a noun require."""
 
     @property
     def held(self) -> Container[str]:
@@ -121,7 +123,9 @@ class ServerFacts:
         )  # `search_catalogue` shows books like `get_book`
         contained = frozenset(pair for facts in tools for pair in _contained(facts))
         by_name = _unique(_keys(tools)), _unique(_sources(tools))
-        return ServerFacts(*known, shapes, *by_name, contained, _lists(tools, given))
+        creates = [facts for facts in tools if facts.parsed.verb == "create" and facts.parsed.noun]
+        made_with = {"_".join(facts.parsed.noun): frozenset(map(snake, required(facts.input))) for facts in creates}
+        return ServerFacts(*known, shapes, *by_name, contained, _lists(tools, given), made_with)
 
 
 def _lists(tools: Iterable[ToolFacts], given: Given) -> dict[str, dict[str, frozenset[str]]]:

@@ -69,8 +69,8 @@ def plural(noun: str) -> str:
         return f"{head}_{plural(last)}"
     if last in _PLURAL_OF:
         return _PLURAL_OF[last]
-    if is_plural(last) or not last[-1:].isascii():
-        return last
+    if is_plural(last) or last in _IRREGULAR or not last[-1:].isascii():
+        return last  # `series` is both
     if last.endswith("y") and last[-2:-1] not in {"a", "e", "i", "o", "u", ""}:
         return last[:-1] + "ies"
     return last + ("es" if last.endswith(("s", "sh", "ch", "x", "z")) else "s")

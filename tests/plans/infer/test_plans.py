@@ -55,7 +55,8 @@ def test_a_shared_first_word_is_dropped_unless_it_is_part_of_the_noun() -> None:
 @pytest.mark.parametrize(
     ("one", "many"),
     [("company", "companies"), ("box", "boxes"), ("person", "people"), ("status", "statuses"), ("day", "days"),
-     ("analysis", "analyses"), ("address", "addresses"), ("index", "indices"), ("invoice", "invoices")],
+     ("analysis", "analyses"), ("address", "addresses"), ("index", "indices"), ("invoice", "invoices"),
+     ("series", "series"), ("news", "news")],
 )  # fmt: skip
 def test_singular_and_plural_are_inverse(one: str, many: str) -> None:
     assert (plural(one), singular(many), singular(one), plural(many)) == (many, one, one, many)

@@ -155,3 +155,43 @@ async def test_a_tool_that_needs_no_argument_removes_all_records(tmp_path: Path,
     assert value(latest)["plan"] == "second"
     assert not refused(cleared)
     assert value(listed)[f"{noun}s"] == []
+
+
+@pytest.mark.parametrize(
+    ("verb", "about", "noun"),
+    [("comment", "Add a comment to a task.", "task"), ("review", "Write a review of a movie.", "movie"),
+     ("bookmark", "Create a bookmark for a page.", "page")],
+)  # fmt: skip
+async def test_a_verb_that_other_tools_list_by_its_name_makes_a_record(
+    tmp_path: Path, verb: str, about: str, noun: str
+) -> None:
+    tools = [
+        tool(f"add_{noun}", {"title": STRING}, "title"),
+        {**tool(f"{verb}_{noun}", {f"{noun}_id": STRING, "text": STRING}, f"{noun}_id", "text"), "description": about},
+        tool(f"list_{verb}s", {f"{noun}_id": STRING}, f"{noun}_id"),
+    ]
+    own = {f"{noun}_id": f"{noun}_00001"}
+    calls = ((f"add_{noun}", {"title": "x"}), (f"{verb}_{noun}", {**own, "text": "Fine"}), (f"list_{verb}s", own))
+    *_, listed = await answers(tmp_path, tools, *calls)
+    assert value(listed)[f"{verb}s"][-1]["text"] == "Fine"
+
+
+@pytest.mark.parametrize(
+    ("create", "key", "history", "about", "rows"),
+    [("log_attempt", "problem_name", "get_problem_history", "Show all attempts at a problem.", "attempts"),
+     ("post_message", "channel_id", "get_channel_history", "Get recent messages from a channel.", "messages"),
+     ("record_payment", "invoice_id", "get_invoice_history", "List the payments of an invoice.", "payments")],
+)  # fmt: skip
+async def test_a_history_lists_what_a_create_makes_with_its_argument(
+    tmp_path: Path, create: str, key: str, history: str, about: str, rows: str
+) -> None:
+    noun = key.partition("_")[0]
+    tools = [
+        tool(create, {key: STRING, "note": STRING}, key, "note"),
+        {**tool(history, {key: STRING}, key), "description": about},
+        tool(f"search_{noun}s", {"query": STRING}, "query"),
+    ]
+    calls = [(create, {key: "one", "note": "first"}), (create, {key: "two", "note": "second"}), (history, {key: "two"})]
+    *_, listed = await answers(tmp_path, tools, *calls)
+    assert [row["note"] for row in value(listed)[rows] if row[key] == "two"][-1] == "second"
+    assert "first" not in [row["note"] for row in value(listed)[rows]]
