@@ -47,6 +47,16 @@ async def test_a_digest_is_computed_from_the_records(tmp_path: Path, name: str, 
         assert (home["category"], home["total_chores"], home["total_minutes"]) == ("home", 2, 30)
 
 
+async def test_a_digest_sums_amounts_whose_type_nothing_declares(tmp_path: Path) -> None:
+    add: Json = {"name": "add_expense", "inputSchema": {"type": "object", "properties": {"amount": {}, "category": {}}}}
+    tools = json.dumps([add, {"name": "expense_summary", "inputSchema": {"type": "object"}}])
+    async with service(tmp_path, f"tools: {tools}", "records: {expense: 0}") as sim, sim.open() as world:
+        for amount in (42.5, 7):
+            await world.call("add_expense", {"amount": amount, "category": "food"})
+        shown = value(await world.call("expense_summary", {}))
+    assert (shown["total_expenses"], shown["total_amount"]) == (2, 49.5)
+
+
 async def test_a_digest_of_a_server_that_answers_in_sentences_is_short(tmp_path: Path) -> None:
     tools = json.dumps([ADD, {"name": "get_chore_stats", "inputSchema": {"type": "object"}}])
     async with service(tmp_path, f"text: prose\ntools: {tools}", "records: {chore: 0}") as sim, sim.open() as world:

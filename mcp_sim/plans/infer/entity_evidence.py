@@ -400,7 +400,8 @@ def with_taken_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
 def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity that a noun begins with, if an argument is its key: `order` of `order_total`."""
     noun, nouns, keys = _part_of_noun(facts, server), server.nouns, named_by_keys(facts.input)
-    if facts.parsed.verb not in {"update", "get"} or "_".join(noun) in keys | server.declared.keys():
+    is_state = not facts.parsed.act and last_word(facts.tool.name) in _ATTRIBUTES  # `job_status(job_id)`
+    if not (is_state or facts.parsed.verb in {"update", "get"}) or "_".join(noun) in keys | server.declared.keys():
         return None
     return next((nouns[first] for first in first_nouns(noun) if first in nouns and nouns[first] in keys), None)
 

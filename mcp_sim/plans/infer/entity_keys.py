@@ -48,9 +48,11 @@ def choose_key(
     if not keys and _is_named(entity, mine, arguments):
         return "name"
     if not fields:
-        chosen = {snake(name) for features in mine if features.verb == "create" for name in required(features.input)}
-        ids = {*own} - chosen  # `get_user(user)` takes an id, unless `create_user(user)` chooses the name
-        return next((key for key in keys if last_word(key) != "id" and snake(key) not in ids), "id")
+        chosen = [{*map(snake, required(features.input))} for features in mine if features.verb == "create"]
+        ids = {*own}.difference(*chosen)  # `get_user(user)` takes an id, unless `create_user(user)` chooses the name
+        key = next((key for key in keys if last_word(key) != "id" and snake(key) not in ids), "id")
+        names = _NAMES & {name for needed in chosen if snake(key) not in needed for name in needed}
+        return last_word(key) if last_word(key) in names else key  # `create_habit(name)`, `delete_habit(habit_name)`
     return _key_field(fields, own, keys)
 
 

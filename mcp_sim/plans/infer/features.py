@@ -51,7 +51,8 @@ _FROM_STOCK = re.compile(r"\b(?:to|from) the (?:stock|amount|balance|supply|leve
 class ToolFeatures:
     """What is known of a tool before its plan is made.
 
-    `declared_key` is the key argument that the spec names. `input` is the schema of the arguments for one record.
+    `declared_key` is the key argument that the spec names, or the only id by which tools ask for what a create makes.
+    `input` is the schema of the arguments for one record.
     `item_arguments` has their real places, if a tool takes a list of records.
     """
 
@@ -170,7 +171,7 @@ def collect_features(
     ]
     server = ServerFacts.of(parsed_names.values(), declared, given, facts)
     resolved = _with_setters_as_creates([_resolve_effect(fact, server) for fact in facts], declared)
-    return _with_compounds_as_one(resolved, server.held)
+    return _with_ids_of_other_names(_with_compounds_as_one(resolved, server.held), declared)
 
 
 def _json_texts(tools: Mapping[str, Tool]) -> dict[str, str]:
@@ -240,6 +241,34 @@ def _issues(create: ToolFeatures, entity: str, head: str) -> bool:
     """Whether the only id in the answer of a create is that of a `head`, and no argument gives it."""
     shown = {*map(snake, properties(create.shape))}
     return f"{head}_id" in shown - {*map(snake, properties(create.input))} and shown.isdisjoint({"id", f"{entity}_id"})
+
+
+def _with_ids_of_other_names(
+    feature_list: Sequence[ToolFeatures], declared: Mapping[str, Entity]
+) -> list[ToolFeatures]:
+    """Return the features with the id that all tools about one record require as its key, whatever it is named after.
+
+    `build_create(name)` makes what `build_get(run_id)` and `build_delete(run_id)` ask for, if there are no runs.
+    """
+    entities, keys = {*declared, *(features.entity for features in feature_list)}, dict[str, str]()
+    for entity, mine in group_by_entity(feature_list).items():
+        given = {snake(name) for features in mine if features.verb == "create" for name in properties(features.input)}
+        asking = [features for features in mine if features.verb in {"get", "update", "delete"}]
+        ids = {frozenset(filter(is_id, map(snake, required(features.input)))) for features in asking}
+        [*only] = next(iter(ids)) if len(ids) == 1 < len(asking) else ()
+        is_keyless = all(features.singleton is None and features.key_argument("id") is None for features in asking)
+        is_made = any(features.verb == "create" for features in mine) and given.isdisjoint(only)
+        if len(only) == 1 and is_keyless and is_made and noun_of_id(only[0]) not in entities:
+            keys[entity] = only[0]
+    return [_asked_by(features, keys.get(features.entity)) for features in feature_list]
+
+
+def _asked_by(features: ToolFeatures, key: str | None) -> ToolFeatures:
+    """Return the features of a tool about one record with the argument of this name as its key."""
+    named = [name for name in required(features.input) if snake(name) == key]
+    return (
+        replace(features, declared_key=named[0]) if named and features.verb in {"get", "update", "delete"} else features
+    )
 
 
 def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:

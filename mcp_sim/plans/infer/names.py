@@ -296,7 +296,7 @@ def _complete(parsed: ParsedName, parts: Words, about: str, nouns: AbstractSet[W
 def _makes_its_verb(parts: Words, described_verb: str, about: str, nouns: AbstractSet[Words]) -> bool:
     """Whether a tool makes what its verb is called: `review_book` ("Write a review"), beside `list_reviews`."""
     is_create = "create" in {STRONG.get(described_verb), WEAK.get(described_verb)}
-    are_known = nouns.issuperset((parts[:1], parse_noun_phrase(parts[1:]).noun))
+    are_known = {parts[:1], parse_noun_phrase(parts[1:]).noun} <= nouns
     return is_create and are_known and _described_phrase(about).noun == parts[:1]
 
 

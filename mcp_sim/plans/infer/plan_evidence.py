@@ -144,6 +144,8 @@ def _key_evidence(facts: PlanFacts) -> tuple[float, str]:
     score = max(score, 2) if is_natural else score
     if entity.open and score < 2:
         return (0.0 if properties(facts.features.output) else -0.1), "a record exists for every key"
+    if score == 0 and "key" not in facts.features.overrides:
+        return 0.0, f"'{plan.key}' is the only id by which tools ask for a {entity.name}"
     return _KEY_EVIDENCE[score]
 
 

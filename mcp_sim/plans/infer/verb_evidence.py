@@ -86,6 +86,8 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
         yield facts.evidence("verb", "get" if is_noun else "update", weight, f"it takes the key of a {entity}{reason}")
     elif not word and holder_of_list(facts, server) == entity:
         yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record that holds a list")
+    elif entity in server.made_with and not word and key in required(facts.input) and _asks_for_details(facts, score):
+        yield facts.evidence("verb", "get", 0.55, f"'{key}' names a {entity} that another tool creates")
     elif entity in server.held and not facts.parsed.word and (facts.parsed.plural or _asks_for_details(facts, score)):
         is_one = key in required(facts.input) and _asks_for_details(facts, score)  # `templates_info(name)`
         verb = "list" if facts.parsed.plural and not is_one else "get"

@@ -14,6 +14,12 @@ _PROSE = (
     rf"{_FOR_PEOPLE}|\b(?:success|confirmation|status) (?:message|string)\b|\breturns?:?\s*\n?\s*str\b|"
     r"\breturn(?:s|ing)?:?\s+(?:\w+ ){0,3}?a (?:\w+ ){0,2}?(?:message|sentence|string|text|summary)\b"
 )
+_ARGUMENTS = re.compile(
+    r"^[ \t]*[*#]*(?:args|arguments?|parameters?|params|parametri|par[áa]metros|param[èe]tres|параметры|参数)[*]*"
+    r"\s*[:：].*?(?=^[ \t]*[*#]*(?:returns?|raises|yields|output|results?)\b|\Z)",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+"""The part of a description that is about arguments, up to that about the result."""
 _LEAST_WORDED = 0.1
 """The least share of tools that must describe sentences: of 14 recorded servers, 9 answer in JSON, and a few of their
 tools render a page or return a message."""
@@ -26,12 +32,14 @@ _KEY = re.compile(
 
 def is_prose(description: str) -> bool:
     """Whether a description says that the result is for people to read, not data."""
-    return re.search(_PROSE, description, re.IGNORECASE) is not None and not mentions_data(description)
+    about_result = _ARGUMENTS.sub("", description)
+    return re.search(_PROSE, about_result, re.IGNORECASE) is not None and not mentions_data(about_result)
 
 
 def is_for_people(description: str) -> bool:
     """Whether a tool renders something for people, whatever the other tools of its server do."""
-    return re.search(_FOR_PEOPLE, description, re.IGNORECASE) is not None and not mentions_data(description)
+    about_result = _ARGUMENTS.sub("", description)
+    return re.search(_FOR_PEOPLE, about_result, re.IGNORECASE) is not None and not mentions_data(about_result)
 
 
 def worded_tools(tools: Mapping[str, Tool], examples: Sequence[Example]) -> set[str]:
@@ -76,7 +84,7 @@ def _shown(examples: Iterable[Example]) -> list[bool]:
 
 def _mentions(tools: Collection[Tool]) -> int:
     """Return how many more tools mention sentences in their descriptions than data."""
-    return sum(is_prose(tool.description) - mentions_data(tool.description) for tool in tools)
+    return sum(is_prose(tool.description) - mentions_data(_ARGUMENTS.sub("", tool.description)) for tool in tools)
 
 
 def returns_key(description: str) -> bool:

@@ -224,7 +224,7 @@ def _figures(entity: Entity, rows: Sequence[Record], *, alone: bool) -> Record:
         kind = main_type(field.schema)
         if kind == "boolean":
             figures[f"{snake(name)}_{snake(plural(entity.name))}"] = sum(row.get(name) is True for row in rows)
-        elif alone and kind in {"integer", "number"} and last_word(name) in _AMOUNTS:
+        elif alone and kind in {*NUMBERS, ""} and last_word(name) in _AMOUNTS:
             figures[f"total_{snake(name)}"] = sum_of(rows, name)
         elif alone and last_word(name) in _GROUPS:
             figures |= _grouped(field, rows)

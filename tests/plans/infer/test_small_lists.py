@@ -195,3 +195,55 @@ async def test_a_history_lists_what_a_create_makes_with_its_argument(
     *_, listed = await answers(tmp_path, tools, *calls)
     assert [row["note"] for row in value(listed)[rows] if row[key] == "two"][-1] == "second"
     assert "first" not in [row["note"] for row in value(listed)[rows]]
+
+
+@pytest.mark.parametrize(("noun", "id_name"), [("build", "run_id"), ("interview", "session_id"), ("import", "job_id")])
+async def test_the_only_id_that_tools_ask_for_names_what_a_create_makes(
+    tmp_path: Path, noun: str, id_name: str
+) -> None:
+    tools = [
+        tool(f"{noun}_create", {"name": STRING}, "name"),
+        tool(f"{noun}_get", {id_name: STRING}, id_name),
+        tool(f"{noun}_update", {id_name: STRING, "note": STRING}, id_name),
+        tool(f"{noun}_delete", {id_name: STRING}, id_name),
+    ]
+    [created] = await answers(tmp_path, tools, (f"{noun}_create", {"name": "x"}))
+    named = {id_name: value(created)[id_name]}
+    calls = (f"{noun}_update", {**named, "note": "late"}), (f"{noun}_get", named), (f"{noun}_delete", named)
+    *_, shown, deleted, gone = await answers(
+        tmp_path, tools, (f"{noun}_create", {"name": "x"}), *calls, (f"{noun}_get", named)
+    )
+    assert (value(shown)["name"], value(shown)["note"]) == ("x", "late")
+    assert (refused(deleted), refused(gone)) == (False, True)
+
+
+@pytest.mark.parametrize(("noun", "field"), [("habit", "name"), ("playlist", "name"), ("note", "title")])
+async def test_a_name_under_a_longer_name_is_the_one_that_a_create_takes(tmp_path: Path, noun: str, field: str) -> None:
+    key = f"{noun}_{field}"
+    tools = [
+        tool(f"create_{noun}", {field: STRING, "colour": STRING}, field),
+        tool(f"get_{noun}", {key: STRING}, key),
+        tool(f"delete_{noun}", {key: STRING}, key),
+    ]
+    later = [(f"{verb}_{noun}", {key: "Blue"}) for verb in ("get", "delete", "get")]
+    created, shown, _, gone = await answers(tmp_path, tools, (f"create_{noun}", {field: "Blue"}), *later)
+    assert value(created)[field] == value(shown)[field] == "Blue"
+    assert key not in value(created)
+    assert refused(gone)
+
+
+@pytest.mark.parametrize(("create", "read"), [("enqueue_job", "job_status"), ("place_order", "order_status"),
+                                              ("create_export", "export_state")])  # fmt: skip
+async def test_a_state_without_a_verb_is_that_of_the_record_that_its_key_names(
+    tmp_path: Path, create: str, read: str
+) -> None:
+    noun = read.partition("_")[0]
+    tools = [
+        tool(create, {"item": STRING}, "item"),
+        tool(read, {f"{noun}_id": STRING}, f"{noun}_id"),
+        tool(f"cancel_{noun}", {f"{noun}_id": STRING}, f"{noun}_id"),
+    ]
+    [created] = await answers(tmp_path, tools, (create, {"item": "x"}))
+    named = {f"{noun}_id": value(created)["id"]}
+    *_, shown = await answers(tmp_path, tools, (create, {"item": "x"}), (f"cancel_{noun}", named), (read, named))
+    assert (value(shown)["item"], value(shown)["status"]) == ("x", "cancelled")
