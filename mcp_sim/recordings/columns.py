@@ -100,7 +100,12 @@ def _structure(call: Comparison) -> Iterator[Mark]:
         reasons = [f"missing: {missing}"] if missing else []
         yield Mark(value, "; ".join([*reasons, *([f"unexpected: {extra}"] if extra else [])]))
     elif isinstance(call.recorded.value, str) and call.recorded.value:
-        yield _text_structure(call, call.served.value)
+        # Pairs of neighbouring words. Known values, numbers and times count as equal.
+        text = call.served.value if isinstance(call.served.value, str) else canonical(call.served.value)
+        ours = call.alignment.served()
+        pairs = _pairs(call.recorded.value, lambda word: word in call.alignment or word in call.known)
+        value = _f1(pairs, _pairs(text, lambda word: word in ours or word in call.known))
+        yield Mark(value, "" if value == 1 else "the text is worded differently")
     else:
         kind, other = (_kind(each) for each in (call.recorded, call.served))
         yield Mark(float(kind == other), "" if kind == other else f"recorded {kind}, answered {other}")
@@ -146,16 +151,6 @@ def _kind(observed: Observed) -> str:
 _WORD = re.compile(r"\w[\w./:@-]*|[^\w\s]")
 _SPACED = re.compile(r"\w[\w./:@-]*|\s+|[^\w\s]")
 _NUMBER = re.compile(r"-?[\d.,:%-]+")
-
-
-def _text_structure(call: Comparison, served: Json) -> Mark:
-    """Compare pairs of neighbouring words. Known values, numbers and times count as equal."""
-    text = served if isinstance(served, str) else canonical(served)
-    ours = call.alignment.served()
-    pairs = _pairs(call.recorded.value, lambda word: word in call.alignment or word in call.known)
-    other = _pairs(text, lambda word: word in ours or word in call.known)
-    value = _f1(pairs, other)
-    return Mark(value, "" if value == 1 else "the text is worded differently")
 
 
 def _pairs(text: str, is_known: Callable[[str], bool]) -> Counter[Hashable]:

@@ -13,7 +13,7 @@ from typing import cast
 from pydantic_core import from_json
 
 from mcp_sim.spec.sessions import Answer
-from mcp_sim.types import Json, Record, frozen
+from mcp_sim.types import Json, Record, as_object, frozen
 from mcp_sim.types.json_values import Path, leaves
 
 LONGEST_FAILURE = 400
@@ -83,23 +83,17 @@ def observe(answer: Answer) -> Observed:
     if result.get("isError"):
         value = text if structured is None else structured
         return Observed(is_error=True, failed=True, value=value, text=text, blocks=blocks)
-    value = _unwrapped(parsed(text) if structured is None else structured)
+    value: Json = parsed(text) if structured is None else structured
+    if as_object(value).keys() == {"result"}:
+        inner: Json = as_object(value)["result"]
+        value = parsed(inner) if isinstance(inner, str) else inner
     return Observed(is_error=False, failed=reports_failure(value), value=value, text=text, blocks=blocks)
 
 
 def is_wrapped(answer: Answer) -> bool:
     """Whether the structured content of an answer is an object or list that is alone under `result`."""
-    structured: Json = answer.get("result", {}).get("structuredContent")
-    if not isinstance(structured, dict) or set(cast("Record", structured)) != {"result"}:
-        return False
-    return isinstance(cast("Record", structured)["result"], dict | list)
-
-
-def _unwrapped(value: Json) -> Json:
-    if not isinstance(value, dict) or set(cast("Record", value)) != {"result"}:
-        return cast("Json", value)
-    inner: Json = cast("Record", value)["result"]
-    return parsed(inner) if isinstance(inner, str) else inner
+    structured = as_object(answer.get("result", {}).get("structuredContent"))
+    return structured.keys() == {"result"} and isinstance(structured["result"], dict | list)
 
 
 def parsed(text: str) -> Json:

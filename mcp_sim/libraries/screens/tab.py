@@ -442,15 +442,13 @@ class Tab:
         if urldefrag(target).url == urldefrag(self.url).url and "#" in address:
             back = [*self.record["back"], {"url": self.url, "page": self.record["page"], "entered": None}]
             self.record.update(url=target, back=back[-_MOST_PAGES:])
-            self._point_to_fragment(unquote(urldefrag(target).fragment))
+            name = unquote(urldefrag(target).fragment)
+            place = next((element for element in self.root.walk() if name and element.get("id") == name), None)
+            self.record.update(focus=None, start=None if place is None else place.place)
+            if place is not None and (_takes_focus(place) or place.has("tabindex")):
+                self.record["focus"] = place.place
             return
         self._load("GET", target, ())
-
-    def _point_to_fragment(self, name: str) -> None:
-        target = next((element for element in self.root.walk() if name and element.get("id") == name), None)
-        self.record.update(focus=None, start=None if target is None else target.place)
-        if target is not None and (_takes_focus(target) or target.has("tabindex")):
-            self.record["focus"] = target.place
 
     def _move_focus(self, step: int) -> None:
         tree = Tree(self.form, None, "", {}, 0)

@@ -7,7 +7,7 @@ written in either. Rows are ordered by the creation of their records.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from mcp_sim.libraries.sql.tables import ROWID, quoted, to_sql
@@ -88,25 +88,22 @@ class Copy:
         return {number: None if present is None else tuple(row) for number, present, *row in logged_rows}
 
     def _insert(self, keys: Iterable[Key], wanted: Mapping[Key, Written]) -> None:
-        """Insert rows in order. A row whose key is an integer has it as its number."""
+        """Insert the rows of records in order. A row whose key is an integer has it as its number."""
         named = f"_rowid_, {self._columns}" if self._sets_rowid else self._columns
         marks = ", ".join("?" * (len(self.columns) + self._sets_rowid))
         statement = f"INSERT INTO {quoted(self.name)} ({named}) VALUES ({marks})"  # noqa: S608 (quoted)
-        for place, key, record in self._placed(keys, wanted):
+        for key in keys:
+            written = wanted.get(key)
+            record = self._origin.get(key) if written is None else written.record
+            if record is None:
+                continue
+            born = -1 if written is None else written.born
+            place = self._positions[key] if born < 0 else len(self._origin) + 1 + born
             values = tuple(to_sql(record.get(column)) for column in self.columns)
             number: Any = key if self.key is None else place
             cursor = self._connection.execute(statement, (number, *values) if self._sets_rowid else values)
             rowid = cursor.lastrowid or 0
             self.keys[rowid], self._numbers[key] = key, rowid
-
-    def _placed(self, keys: Iterable[Key], wanted: Mapping[Key, Written]) -> Iterator[tuple[int, Key, Record]]:
-        """Yield the place, key and record of each key that has a record: the written one, else the initial one."""
-        for key in keys:
-            written = wanted.get(key)
-            record = self._origin.get(key) if written is None else written.record
-            if record is not None:
-                born = -1 if written is None else written.born
-                yield self._positions[key] if born < 0 else len(self._origin) + 1 + born, key, record
 
 
 def creates_table(statement: str) -> bool:

@@ -182,7 +182,11 @@ class Database:
         """Return SQLite's error, or why the sandbox stopped the statement."""
         if self._sandbox.reason is not None:
             return SqlError(self._sandbox.reason, "forbidden")
-        message = _plain_message(error)
+        message = next((words for start, words in _WORDINGS.items() if str(error).startswith(start)), str(error))
+        if isinstance(error, OverflowError):
+            message = "integer out of range"
+        elif isinstance(error, UnicodeError):
+            message = "invalid byte sequence for encoding UTF-8"
         is_syntax = _SYNTAX.search(message) is not None
         is_constraint = isinstance(error, sqlite3.IntegrityError)
         return SqlError(message, "constraint" if is_constraint else "syntax" if is_syntax else "invalid")
@@ -234,16 +238,6 @@ class Database:
         if not is_key(key):
             raise SqlError(f"{copy.key} names the row: it must be a text or a whole number, not {key}", "constraint")
         return key, record
-
-
-def _plain_message(error: Exception) -> str:
-    """Return the message of an error of SQLite. Those of Python's module get the words of a database."""
-    message = str(error)
-    if isinstance(error, OverflowError):
-        return "integer out of range"
-    if isinstance(error, UnicodeError):
-        return "invalid byte sequence for encoding UTF-8"
-    return next((words for start, words in _WORDINGS.items() if message.startswith(start)), message)
 
 
 def _limited(items: Iterable[_Item], values: Callable[[_Item], Any], does: str, advice: str) -> Iterator[_Item]:

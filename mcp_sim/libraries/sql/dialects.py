@@ -104,14 +104,11 @@ def _expand_excluded(query: Any, tables: Mapping[str, str]) -> None:
     if star is None:
         return
     excluded = {item.name.lower() for item in star.args["except_"]}
-    kept = [exp.column(name, quoted=True) for name in _columns_read(query, tables) if name.lower() not in excluded]
+    read = [item.this.name for item in (query.args.get("from_"), *(query.args.get("joins") or ())) if item is not None]
+    names = [name for table in read if table in tables for name, _ in _typed_columns(tables[table])]
+    kept = [exp.column(name, quoted=True) for name in names if name.lower() not in excluded]
     if kept:
         query.select(*(select for select in query.selects if select is not star), *kept, append=False, copy=False)
-
-
-def _columns_read(query: Any, tables: Mapping[str, str]) -> list[str]:
-    read = [item.this.name for item in (query.args.get("from_"), *(query.args.get("joins") or ())) if item is not None]
-    return [name for table in read if table in tables for name, _ in _typed_columns(tables[table])]
 
 
 def _extract_replace(statement: Any) -> list[str]:

@@ -125,7 +125,8 @@ class _Life:
     async def _created(self, plan: Plan) -> _Made | None:
         """Return a record that a tool creates, and check what it answers; None if none of its calls creates one."""
         probe, name = self._probe, self._entity.name
-        lists = await self._lists(probe.world)
+        asked = [(lister.tool, await self._list(lister, probe.world)) for lister in self._listers]
+        lists = {tool: shown.value for tool, shown in asked if shown is not None and not shown.failed}
         for arguments in probe.arguments.sets(plan, "create", "new"):
             world = probe.world.fork()
             before = {key for key, _ in world.view.rows(name)}
@@ -174,10 +175,6 @@ class _Life:
 
     def _apply(self, world: World, change: Change) -> None:
         world.version = replace(world.version, state=world.version.state.apply([change]))
-
-    async def _lists(self, world: World) -> dict[str, Json]:
-        seen = [(plan.tool, await self._list(plan, world)) for plan in self._listers]
-        return {tool: observed.value for tool, observed in seen if observed is not None and not observed.failed}
 
     async def _list(self, plan: Plan, world: World) -> Observed | None:
         """Return what a list shows that asks for nothing in particular; None if it cannot be asked so."""

@@ -135,7 +135,7 @@ def _spans(text: str, scope: Scope) -> Iterator[Span]:
     seen = set[str]()
     for rank, (path, value) in enumerate(paths_of_scope(scope)):
         head = path.partition(".")[0]
-        if path in seen or head in _IGNORED or not _resolves(path, value, scope):
+        if path in seen or head in _IGNORED or scope.get(path) is not value:
             continue
         seen.add(path)
         late = 1000 if head in {"before", "arguments"} else 0
@@ -157,11 +157,6 @@ def _spans(text: str, scope: Scope) -> Iterator[Span]:
     yield from _found(text, day_of(scope), TODAY, 6000)
 
 
-def _resolves(path: str, value: Json, scope: Scope) -> bool:
-    got = scope.get(path)
-    return got is not NOWHERE and got is value
-
-
 def _occurrences(text: str, path: str, value: Json, rank: int) -> Iterator[Span]:
     if isinstance(value, bool) or value is None or isinstance(value, dict):
         return
@@ -181,8 +176,12 @@ def _occurrences(text: str, path: str, value: Json, rank: int) -> Iterator[Span]
         return
     yield from _found(text, shown, f"{{{path}}}", rank)
     if len(shown) <= _LONGEST_SPELLED:
-        for spelling, other in _spelled(shown):
-            yield from _found(text, other, f"{{{path}:{spelling}}}", rank + 500)
+        seen = {shown}
+        for spelling, spell in SPELLINGS.items():
+            other = spell(shown)
+            if other not in seen and len(other) > 1:
+                seen.add(other)
+                yield from _found(text, other, f"{{{path}:{spelling}}}", rank + 500)
 
 
 def _is_named(text: str, path: str, shown: str) -> bool:
@@ -191,15 +190,6 @@ def _is_named(text: str, path: str, shown: str) -> bool:
     spelt = r"[ _-]?".join(re.escape(word) for word in words(name)) or re.escape(name)
     last = re.escape((words(name) or [name])[-1])
     return re.search(rf"(?i)(?:{spelt}|\b{last}|#|\bid)\W{{0,4}}{re.escape(shown)}(?!\w)", text) is not None
-
-
-def _spelled(value: str) -> Iterator[tuple[str, str]]:
-    seen = {value}
-    for spelling, spell in SPELLINGS.items():
-        other = spell(value)
-        if other not in seen and len(other) > 1:
-            seen.add(other)
-            yield spelling, other
 
 
 def _found(text: str, value: str, slot: str, rank: int) -> Iterator[Span]:

@@ -111,13 +111,11 @@ class ApprovedCalls:
             return False
         matching = [entry for entry in self._entries if _is_meant(entry, tool, arguments)]
         if not matching and self._read_at[1] < MOST_BYTES:
-            self._add({"approved": False, "tool": tool, "arguments": arguments})
+            line = json.dumps({"approved": False, "tool": tool, "arguments": arguments}).encode()
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            with open(os.open(self.path, flags, 0o600), "ab") as file:  # noqa: PTH123 (arguments are for the user alone)
+                file.write(self._separator + line + b"\n")
         return any(entry["approved"] for entry in matching)
-
-    def _add(self, entry: Record) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        with open(os.open(self.path, flags, 0o600), "ab") as file:  # noqa: PTH123 (arguments are for the user alone)
-            file.write(self._separator + json.dumps(entry).encode() + b"\n")
 
     def _read(self) -> None:
         """Read the file if it has changed. Raises `UsageError` for a line in another form."""

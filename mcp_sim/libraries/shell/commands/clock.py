@@ -104,7 +104,12 @@ def parse_date(text: str, now: datetime) -> datetime:
 
 def _base(text: str, now: datetime) -> datetime:
     """Return the time of a text without amounts such as `+2 days`; the time now if it is empty."""
-    moment, rest = _on_weekday(now, text)
+    moment, rest, named = now, text, _WEEKDAY.search(text)
+    if named is not None:
+        ahead = (_WEEKDAYS.index(named[2][:3]) - now.weekday()) % 7
+        ahead += 7 if named[1] == "next" and not ahead else -7 if named[1] == "last" else 0
+        moment = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=ahead)
+        rest = " ".join(_WEEKDAY.sub("", text).split())
     for word, days in _DAYS.items():
         if re.search(rf"\b{word}\b", rest):
             moment, rest = moment + timedelta(days=days), re.sub(rf"\b{word}\b", "", rest).strip()
@@ -120,17 +125,6 @@ def _base(text: str, now: datetime) -> datetime:
             return moment.replace(hour=read.hour, minute=read.minute, second=read.second, microsecond=0)
         return read
     raise ValueError
-
-
-def _on_weekday(moment: datetime, text: str) -> tuple[datetime, str]:
-    """Return the day that a text names by its weekday, and the rest of the text."""
-    named = _WEEKDAY.search(text)
-    if named is None:
-        return moment, text
-    days = (_WEEKDAYS.index(named[2][:3]) - moment.weekday()) % 7
-    days += 7 if named[1] == "next" and not days else -7 if named[1] == "last" else 0
-    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    return midnight + timedelta(days=days), " ".join(_WEEKDAY.sub("", text).split())
 
 
 def _later(moment: datetime, number: int, unit: str) -> datetime:

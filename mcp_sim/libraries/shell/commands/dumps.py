@@ -173,7 +173,12 @@ def od(run: Invocation) -> None:
     radix = (options.get("A") or "o")[:1]
     if radix not in (*_ADDRESSES, "n"):
         raise Failed(f"od: invalid output address radix '{radix}'; it must be one character from [doxn]\n")
-    data = b"".join(_contents(run, paths))
+    data = b""
+    for path in paths or ["-"]:
+        try:
+            data += run.read(path)
+        except Failed as failure:
+            run.fail(failure.text)
     skipped = _amount(options.get("j", "0"))
     limit = options.get("N")
     if skipped > len(data):
@@ -187,14 +192,6 @@ def od(run: Invocation) -> None:
         width = step
     shows_all = "v" in options
     run.out += _lines(data[skipped:end], types, radix, skipped, width, shows_all=shows_all)
-
-
-def _contents(run: Invocation, paths: Sequence[str]) -> Iterator[bytes]:
-    for path in paths or ["-"]:
-        try:
-            yield run.read(path)
-        except Failed as failure:
-            run.fail(failure.text)
 
 
 def _types(text: str) -> Iterator[_Type]:
