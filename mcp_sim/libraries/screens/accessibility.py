@@ -84,7 +84,8 @@ class Tree(Naming):
         if element.tag in ("br", "wbr"):
             return
         is_shown = is_shown and not is_hidden(element)
-        item = self._item(element, into) if is_shown or self._is_option(element) else None
+        is_option = element.tag == "option" and not is_hidden(element) and element.closest("select") is not None
+        item = self._item(element, into) if is_shown or is_option else None
         if item is not None:
             into.children.append(item)
         inner = item or into
@@ -98,9 +99,6 @@ class Tree(Naming):
                 elif is_shown and inner.role != "textbox":  # also the texts of closed details
                     inner.children.append(child)
         inner.children.append(space)
-
-    def _is_option(self, element: Element) -> bool:
-        return element.tag == "option" and not is_hidden(element) and element.closest("select") is not None
 
     def _item(self, element: Element, around: Item) -> Item | None:
         """Return the item of an element, None if it only has text of the one around it."""

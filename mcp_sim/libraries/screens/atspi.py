@@ -132,20 +132,15 @@ _SPACES = {
 
 def table(root: View) -> str:
     """Return the objects on the screen as the table that agents of OSWorld get."""
-    return "\n".join(
-        [_HEADER, *(_row(item) for item in root.walk() if isinstance(item, Accessible) and _is_listed(item))]
-    )
-
-
-def _is_listed(item: Accessible) -> bool:
-    is_known = item.class_name in _ALSO_LISTED or item.class_name.endswith(_LISTED)
-    return is_known and {"showing", "visible"} <= item.flags and bool(item.name or item.text) and min(item.area[2:]) > 0
-
-
-def _row(item: Accessible) -> str:
-    text = item.text if '"' not in item.text else '"' + item.text.replace('"', '""') + '"'
-    place, size = item.area[:2], item.area[2:]
-    return f"{item.class_name}\t{item.name}\t{text or chr(34) * 2}\t\t{item.description}\t{place}\t{size}"
+    lines = [_HEADER]
+    for item in root.walk():
+        is_known = item.class_name in _ALSO_LISTED or item.class_name.endswith(_LISTED)
+        is_shown = {"showing", "visible"} <= item.flags and min(item.area[2:]) > 0
+        if isinstance(item, Accessible) and is_known and is_shown and (item.name or item.text):
+            text = item.text if '"' not in item.text else '"' + item.text.replace('"', '""') + '"'
+            name, place, size = f"{item.class_name}\t{item.name}", item.area[:2], item.area[2:]
+            lines.append(f"{name}\t{text or chr(34) * 2}\t\t{item.description}\t{place}\t{size}")
+    return "\n".join(lines)
 
 
 def xml(root: View) -> str:

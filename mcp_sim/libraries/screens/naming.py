@@ -257,7 +257,8 @@ class Naming:
         kind = element.get("type").lower() if element.tag == "input" else ""
         title = element.get("title")
         if kind in BUTTONS - {"image"}:
-            return element.get("value") if element.get("value").strip() else _usual_button(kind, title)
+            usual = {"submit": "Submit", "reset": "Reset"}.get(kind, title)
+            return element.get("value") if element.get("value").strip() else usual
         if element.tag in ("input", "button", "output", "textarea", "select", "meter", "progress"):
             return self._control_text(element, kind, within)
         if element.tag == "img":
@@ -313,10 +314,6 @@ class Naming:
                 is_apart = not is_plain_inline(child) or child.tag == "br" or is_hidden(child)
                 parts.append(f" {text} " if is_apart else text)
         return "".join(parts)
-
-
-def _usual_button(kind: str, title: str) -> str:
-    return {"submit": "Submit", "reset": "Reset"}.get(kind, title)
 
 
 def given_role(element: Element) -> str:

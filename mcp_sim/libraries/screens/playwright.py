@@ -45,7 +45,8 @@ def _lines(child: Child, depth: int, deepest: int, *, may_point: bool) -> Iterat
         yield f"{pad}- text: {_value(child)}"
         return
     points = child.has_pointer and may_point and bool(child.ref)
-    key = f"{pad}- {_key(_head(child, points=points))}"
+    head = _head(child, points=points)
+    key = f"{pad}- " + ("'" + head.replace("'", "''") + "'" if _needs_quotes(head) else head)
     has_text = len(child.children) == 1 and isinstance(child.children[0], str)
     children = child.children if depth < deepest or has_text else []
     if not children and not child.properties:
@@ -64,10 +65,6 @@ def _head(item: Item, *, points: bool) -> str:
     name = f" {json.dumps(item.name, ensure_ascii=False)}" if item.name and len(item.name) <= _LONGEST_NAME else ""
     flags = "".join(f" [{flag}]" for flag in item.flags)
     return f"{item.role}{name}{flags}{f' [ref={item.ref}]' if item.ref else ''}{' [cursor=pointer]' if points else ''}"
-
-
-def _key(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'" if _needs_quotes(text) else text
 
 
 def _value(text: str) -> str:

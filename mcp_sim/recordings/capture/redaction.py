@@ -263,9 +263,9 @@ class Redactor:
 
     def _text(self, text: str, place: str) -> str:
         """Return a text without secrets: known ones, those of patterns, and values of secret keys in it."""
-        for learn in (self._without_known, self._without_patterns, self._without_assigned, self._without_known):
-            text = learn(text, place)
-        return text
+        text = self._without_patterns(self._without_known(text, place), place)
+        text = _replaced(text, self._assigned(text, place))
+        return self._without_known(text, place)
 
     def _without_known(self, text: str, place: str) -> str:
         finder = self._known_finder
@@ -317,9 +317,6 @@ class Redactor:
                 if "%" in secret:  # the query of a URL
                     self._learn_part(unquote(secret), kind)
                 yield match.start(group), match.end(group), self._note(self.learn(secret, kind), place)
-
-    def _without_assigned(self, text: str, place: str) -> str:
-        return _replaced(text, self._assigned(text, place))
 
     def _assigned(self, text: str, place: str) -> Iterator[tuple[int, int, str]]:
         """Yield start, end and placeholder of values such as `password: "..."` and `API_KEY=...` in a text."""

@@ -48,7 +48,9 @@ def prompt_text(subject: Subject, longest: int = LONGEST) -> str:
     text = subject.documentation.strip()
     documentation = f"## Its documentation\n\n{evidence.shortened(text, most)}" if text else ""
     left -= len(state) + len(documentation)
-    parts = [*fixed[:3], state, documentation, fixed[3], _recordings(subject, max(left, _LEAST)), fixed[4]]
+    sessions = evidence.sessions_text(subject.shown, max(left, _LEAST))
+    recordings = f"{_guide('recordings.md')}\n\n{sessions}" if subject.shown else ""
+    parts = [*fixed[:3], state, documentation, fixed[3], recordings, fixed[4]]
     return encodable("\n\n".join(piece for piece in parts if piece) + "\n")
 
 
@@ -193,10 +195,6 @@ def _is_table(value: Record) -> bool:
 def _samples(subject: Subject) -> str:
     calls = (f"{_call_text(call)}\n{evidence.answer_text(call.answer)}" for call in subject.samples)
     return "\n\n".join([_guide("samples.md"), *calls]) if subject.samples else ""
-
-
-def _recordings(subject: Subject, most: int) -> str:
-    return f"{_guide('recordings.md')}\n\n{evidence.sessions_text(subject.shown, most)}" if subject.shown else ""
 
 
 def _request(subject: Subject) -> str:

@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from socket import socketpair
@@ -102,7 +102,9 @@ class Relay:
             is_open = True
             while is_open:
                 is_open = bool(data := self._read(source) if side == "server" else os.read(source, CHUNK))
-                for passed in self._passing(side, data):
+                # What passes on; no bytes are the end of a side.
+                whole = iter((data,) if data else ())
+                for passed in whole if self._turnstile is None else self._turnstile.passing(side, data):
                     tap(side, passed)
                     if side == "server":
                         self._to_client(passed)
@@ -110,12 +112,6 @@ class Relay:
                         write_all(target, memoryview(passed))
         _close(target)
         _close(source)
-
-    def _passing(self, side: str, data: bytes) -> Iterator[bytes]:
-        """Yield what passes on of the bytes of a side; none are its end."""
-        if self._turnstile is not None:
-            return self._turnstile.passing(side, data)
-        return iter((data,) if data else ())
 
     def _to_client(self, data: bytes) -> None:
         with self._writing:

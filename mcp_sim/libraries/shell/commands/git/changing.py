@@ -68,10 +68,10 @@ def commit_index(git: GitRun, words: Sequence[str]) -> None:
         raise Failed("Aborting commit due to empty commit message.\n", 1)
     before = repository.tree()
     try:
-        author = _person(options.get("author", "")) or (
-            git.settings.get("user.name", ""),
-            git.settings.get("user.email", ""),
-        )
+        name, _, address = options.get("author", "").partition("<")
+        author = name.rstrip(), address[:-1]
+        if not address.endswith(">"):
+            author = git.settings.get("user.name", ""), git.settings.get("user.email", "")
         commit = repository.commit(
             f"{text.strip()}\n", author=author[0], email=author[1], amend="amend" in options,
             allow_empty="allow-empty" in options,
@@ -84,11 +84,6 @@ def commit_index(git: GitRun, words: Sequence[str]) -> None:
         raise Failed(_UNMERGED, 128) from None
     if "q" not in options:
         report(git, repository, commit, {} if merging else difference(before, repository.tree()))
-
-
-def _person(text: str) -> tuple[str, str] | None:
-    name, _, address = text.partition("<")
-    return (name.rstrip(), address[:-1]) if address.endswith(">") else None
 
 
 def report(git: GitRun, repository: Repository, commit: Commit, changes: Difference) -> None:
