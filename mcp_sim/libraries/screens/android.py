@@ -10,12 +10,11 @@ from typing import ClassVar
 
 from mcp_sim.libraries.screens.accessibility import Tree
 from mcp_sim.libraries.screens.dom import Element
-from mcp_sim.libraries.screens.forms import Form, is_disabled, is_text_control, option_value, squeezed
+from mcp_sim.libraries.screens.forms import Form, is_disabled, is_text_control, squeezed
 from mcp_sim.libraries.screens.layout import Area, Box, Layout
 from mcp_sim.libraries.screens.naming import is_inline
 from mcp_sim.libraries.screens.tables import name_map
 from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import as_list
 
 _CLASSES = name_map("android_classes")
 """Role -> the class of the view in `android.widget`."""
@@ -148,9 +147,7 @@ class Views:
         view.text, view.description = ("", description) if description else (text, "")
 
     def _chosen(self, select: Element) -> str:
-        value = self._form.value(select)
-        values = as_list(value) or [value]
-        options = (option for option in select.walk() if option.tag == "option" and option_value(option) in values)
+        options = (option for option in select.walk() if option.tag == "option" and self._form.is_chosen(option))
         return ", ".join(squeezed(option.text) for option in options)
 
     def _identifier(self, element: Element) -> str:

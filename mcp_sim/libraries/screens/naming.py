@@ -9,9 +9,8 @@ from functools import cached_property
 from itertools import islice
 
 from mcp_sim.libraries.screens.dom import Element
-from mcp_sim.libraries.screens.forms import BUTTONS, Form, is_disabled, option_value, parsed_integer, squeezed
+from mcp_sim.libraries.screens.forms import BUTTONS, Form, is_disabled, parsed_integer, squeezed
 from mcp_sim.libraries.screens.tables import name_lists, name_map, name_set
-from mcp_sim.types.json_schema.shapes import as_list
 
 ROLES = name_map("roles")
 """Element -> its role (ARIA in HTML); others are generic."""
@@ -249,8 +248,7 @@ class Naming:
         options = [option for option in select.walk() if self.role(option) == "option"]
         if select.tag != "select":
             return [option for option in options if option.get("aria-selected") == "true"]
-        values = as_list(self._form.value(select)) or [self._form.value(select)]
-        return [option for option in options if option_value(option) in values] or options[:1]
+        return [option for option in options if self._form.is_chosen(option)] or options[:1]
 
     def _native_text(self, element: Element, within: _Within) -> str | None:
         """Return the name that HTML gives an element; None if its content or title is."""

@@ -12,7 +12,7 @@ from threading import Lock
 from mcp_sim.libraries.search.pages import Rows, read_given_pages, sentences_of
 from mcp_sim.libraries.store import Store, moved_keys
 from mcp_sim.types import Json, Key, Record, View, Written
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import as_text
 
 _WORD = re.compile(r"[^\W_]+")
 _MOST_WORDS = 64
@@ -106,7 +106,8 @@ class Index:
             if record is not None:
                 number = self._numbers.setdefault(key, len(self._numbers) + 1)
                 self._keys[number] = key
-                texts = (_text(record.get(name))[:_MOST_TEXT] for name in self._fields)
+                values = (record.get(name, "") for name in self._fields)
+                texts = ("" if value is None else as_text(value)[:_MOST_TEXT] for value in values)
                 columns = ", ".join(f"c{at}" for at in range(len(self._fields)))
                 execute(f"INSERT INTO rows (rowid, {columns}) VALUES ({marks})", (number, *texts))  # noqa: S608 (own names)
         execute("COMMIT")
@@ -138,10 +139,6 @@ class Indexes:
 
 def _quoted(word: str) -> str:
     return f'"{word}"'
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else "" if value is None else encode(value).decode()
 
 
 PAGE = "page"

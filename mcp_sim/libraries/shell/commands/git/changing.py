@@ -9,10 +9,9 @@ from mcp_sim.libraries.files import join, normalize
 from mcp_sim.libraries.git import Commit, Difference, Git, NothingToDo, Repository, Unmerged, difference
 from mcp_sim.libraries.git.views import diff_stat, status_lines
 from mcp_sim.libraries.shell.commands.git.invocation import GitRun
-from mcp_sim.libraries.shell.commands.git.looking import names_commit, show_changes
+from mcp_sim.libraries.shell.commands.git.looking import LETTERS, names_commit, show_changes
 from mcp_sim.libraries.shell.commands.invocation import Failed
 
-_LETTERS = {"added": "A", "modified": "M", "deleted": "D"}
 _UNMERGED = (
     "error: Committing is not possible because you have unmerged files.\n"
     "hint: Fix them up in the work tree, and then use 'git add/rm <file>'\n"
@@ -126,7 +125,7 @@ def reset(git: GitRun, words: Sequence[str]) -> None:
             git.say(f"HEAD is now at {commit.short} {commit.title}")
     changed = repository.status().unstaged
     if changed and not options.keys() & {"hard", "soft", "q"}:
-        git.say("Unstaged changes after reset:", *(f"{_LETTERS[kind]}\t{path}" for path, kind in changed.items()))
+        git.say("Unstaged changes after reset:", *(f"{LETTERS[kind]}\t{path}" for path, kind in changed.items()))
 
 
 def remove_files(git: GitRun, words: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from mcp_sim.libraries.git.views import diff_stat, folded, status_lines
 from mcp_sim.libraries.shell.commands.git.invocation import GitRun, Options
 from mcp_sim.libraries.shell.commands.invocation import Failed, is_number
 
-_LETTERS = {"added": "A", "modified": "M", "deleted": "D"}
+LETTERS = {"added": "A", "modified": "M", "deleted": "D"}
 _FORMATS = {
     "oneline": "%h %s", "short": "commit %H%nAuthor: %an <%ae>%n%n    %s%n", "reference": "%h (%s, %as)",
 }  # fmt: skip
@@ -27,8 +27,8 @@ def status(git: GitRun, words: Sequence[str]) -> None:
         git.say(f"## {repository.branch or 'HEAD (no branch)'}")
     status = repository.status()
     for path in sorted({*status.staged, *status.unstaged, *status.conflicts}):
-        left = _LETTERS.get(status.staged.get(path, ""), " ")
-        right = _LETTERS.get(status.unstaged.get(path, ""), " ")
+        left = LETTERS.get(status.staged.get(path, ""), " ")
+        right = LETTERS.get(status.unstaged.get(path, ""), " ")
         git.say(f"{'UU' if path in status.conflicts else left + right} {path}")
     git.say(*(f"?? {path}" for path in folded(repository, status.untracked)))
 
