@@ -187,7 +187,7 @@ def find_named(view: View, entity: str, value: Json) -> Key | None:
     key = find_key(view, entity, value)
     if key is not None or not isinstance(value, str) or not value:
         return key
-    rows = [view.find(entity, field, value) for field in ("name", "title")]
+    rows = [view.find(entity, field, value) for field in ("name", "title", f"{entity}_name")]
     named = {key for found in rows for key, _ in found}
     return named.pop() if len(named) == 1 else None
 

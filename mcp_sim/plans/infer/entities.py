@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from mcp_sim.plans.infer.arguments import QUERIES
 from mcp_sim.plans.infer.entity_keys import is_own_key, key_like
@@ -19,13 +20,14 @@ from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.keys import GENERAL_KEYS, key_argument
 from mcp_sim.plans.infer.names import last_nouns
 from mcp_sim.plans.infer.roles import Roles
+from mcp_sim.plans.infer.state_tables import identifies
 from mcp_sim.plans.infer.states import find_creation_time, with_initial_value
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object, at, constants, items, main_type, properties, required
 from mcp_sim.types.json_values import is_key
-from mcp_sim.types.lexicon.english import is_id, noun_of_id, singular_phrase, snake, words
+from mcp_sim.types.lexicon.english import is_id, last_word, noun_of_id, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS
 from mcp_sim.types.record_kinds.usual_fields import usual_fields
@@ -208,6 +210,23 @@ def _referred_noun(name: str, schema: Record, keys: Mapping[str, Field]) -> str:
     return name if is_id else stem if is_key else noun_of_id(name)
 
 
+def key_as_referred(given: Given) -> Given:
+    """Return a given state where records under their names that others refer to by an id have this as their key.
+
+    Messages may name the `user_id` of users who are under their names, as the `sender_id`.
+    """
+    rows = [(name, row) for name, held in given.records.items() for row in held]
+    used = {(name, value) for name, row in rows for at, value in row.items() if is_id(snake(at)) and is_key(value)}
+    keyed = dict[str, Entity]()
+    for name, entity in given.entities.items():
+        key, held = f"{name}_id", given.records.get(name, ())
+        is_named = last_word(entity.key) == "name" and key in entity.fields and identifies(key, held)
+        ids = {row[key] for row in held} if is_named else set[Json]()
+        if any(value in ids for other, value in used if other != name):
+            keyed[name] = replace(entity, key=key, key_like=held[-1][key], natural=False)
+    return replace(given, entities={**given.entities, **keyed}) if keyed else given
+
+
 def link_given_keys(declared: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> dict[str, Entity]:
     """Link the fields that are named after another entity, or as its key, and hold its keys: `dog_ids`, `sku`."""
     values = {name: [row.get(declared[name].key) for row in rows] for name, rows in held.items() if name in declared}
@@ -238,12 +257,15 @@ def _held_target(
 ) -> str | None:
     """Return the entity that a field is named after, or whose key, and whose keys it holds.
 
-    `named` are the keys that only one entity has.
+    `named` are the keys that only one entity has. An id under another name, such as `sender_id`, refers to the only
+    entity with all its values.
     """
     values = [*values_in(rows, field.name)]
-    others = [name for name in keys if name != entity.name]
+    holding = [name for name in keys if values and all(_is_issued(value, keys[name]) for value in values)]
+    others = [name for name in holding if name != entity.name]
     meant = (name for name in others if _refers_to(field.name, name) or field.name == named.get(name))
-    return next((name for name in meant if values and all(_is_issued(value, keys[name]) for value in values)), None)
+    by_values = others if len(holding) == 1 and is_id(snake(field.name)) and isinstance(values[0], str) else []
+    return next(chain(meant, by_values), None)
 
 
 def _refers_to(field: str, entity: str) -> bool:

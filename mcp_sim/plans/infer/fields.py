@@ -64,16 +64,18 @@ class KnownFields:
     def find(self, argument: str) -> Field | None:
         """Return the field with the snake-case name of an argument, or nearly so; else the only inner value of it.
 
-        A `new_time` is that of the only field that ends so: `start_time`. A `user_name` may be a `username`. A `user`
-        is the only field that links to one.
+        A `new_time` is that of the only field that ends so: `start_time`. A `user_name` may be a `username`, a
+        `sender_name` that of the record which a `sender_id` links to. A `user` is the only field that links to one.
         """
         bare = [argument.removeprefix(prefix) for prefix in ("", "new_", "updated_", f"{self.entity}_")]
         own_key = [snake(self.key)] if names_record(argument, self.entity) else []
         keys = [f"parent_{argument}"] if argument in self.parents else own_key
+        linked = self.named.get(f"{argument.removesuffix('_name')}_id") if argument.endswith("_name") else None
         names = (*bare, f"is_{argument}", f"{argument}_id", *keys)
         inner = (self.inner[name][0] for name in bare if len(self.inner.get(name, ())) == 1)
         changed = argument.removeprefix("new_") if argument.startswith("new_") else None
         ends = [field for name, field in self.named.items() if changed and name.endswith(f"_{changed}")]
+        ends = [linked] if linked is not None and linked.link is not None else ends
         links = self.links.get(argument) or self.links.get(noun_of_id(argument) or argument, ())
         only = next((several[0] for several in (ends, links) if len(several) == 1), None)
         nearly = self.joined.get(_joined(argument)) if only is None else only

@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from mcp_sim.plans.infer.entities import EntityBuilder, find_open_entities, link_given_keys, with_usual_fields
+from mcp_sim.plans.infer.entities import (
+    EntityBuilder,
+    find_open_entities,
+    key_as_referred,
+    link_given_keys,
+    with_usual_fields,
+)
 from mcp_sim.plans.infer.features import ToolFeatures, collect_features
 from mcp_sim.plans.infer.fields import collect_shown_fields
 from mcp_sim.plans.infer.given_state import Given, Path, read_given_state
@@ -63,7 +69,8 @@ def infer(
     parts = collect_names(state)
     parsed_names = parse_tool_names(tools, parts)
     declared_names = {id_: _as_declared(parsed, overrides.get(id_, {})) for id_, parsed in parsed_names.items()}
-    given = read_given_state(state, collect_nouns(declared_names, tools, parts)) if state is not None else Given()
+    given = Given() if state is None else read_given_state(state, collect_nouns(declared_names, tools, parts))
+    given = key_as_referred(given)
     settled = {id_ for id_, override in overrides.items() if declares_effect(override)}
     singletons = find_singletons(tools, parsed_names, declared, settled) if state is None else {}
     placed = {name: _with_given_place(entity, given) for name, entity in declared.items()}

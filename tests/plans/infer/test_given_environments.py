@@ -167,3 +167,22 @@ async def test_a_change_is_made_to_the_record_whose_key_it_takes(tmp_path: Path)
         assert (await world.call("modify_flight", {"reservation_id": "r2", "new_cabin": "First"})).ok
         shown = value(await world.call("get_reservation", {"reservation_id": "r2"}))
         assert shown == {**RESERVATIONS[1], "cabin": "First"}
+
+
+PEOPLE = {"Eve": "U1", "Ada": "U2", "Bob": "U3"}
+BY_NAME = {name: {"user_id": key, "city": "Oslo"} for name, key in PEOPLE.items()}
+LISTED = [{"user_id": key, "name": name} for name, key in PEOPLE.items()]
+
+
+@pytest.mark.parametrize("users", [BY_NAME, LISTED], ids=["by name", "listed"])
+@pytest.mark.parametrize("role", ["sender", "owner"])
+async def test_names_mean_the_given_records_that_ids_refer_to(tmp_path: Path, users: Json, role: str) -> None:
+    notes = [{"note_id": "n1", f"{role}_id": "U1", "text": "Hi"}, {"note_id": "n2", f"{role}_id": "U3", "text": "Yo"}]
+    tools = [tool("list_notes", f"{role}_name"), tool("add_note", f"{role}_name", "text"),
+             tool("get_user", "user_name")]  # fmt: skip
+    async with service(tmp_path, {"users": users, "notes": notes}, *tools) as sim, sim.open() as world:
+        assert value(await world.call("list_notes", {f"{role}_name": "Bob"})) == [notes[1]]
+        await world.call("add_note", {f"{role}_name": "Ada", "text": "New"})
+        (added,) = value(await world.call("list_notes", {f"{role}_name": "Ada"}))
+        assert (added[f"{role}_id"], added["text"]) == ("U2", "New")
+        assert value(await world.call("get_user", {"user_name": "Ada"}))["user_id"] == "U2"
