@@ -97,7 +97,10 @@ def _failing_tools(scenario: Scenario) -> list[Problem]:
 
 def _print_problems(file: str, problems: list[Problem]) -> None:
     palette = Palette.of(sys.stdout)
-    named, more = _named(problems)
+    # The problems to print, and how many are left out: of warnings without a line, only the first are shown.
+    placeless = [problem for problem in problems if not problem.line and problem.severity == "warning"]
+    rest = placeless[MOST_NAMED - 1 :] if len(placeless) > MOST_NAMED else []
+    named, more = [problem for problem in problems if problem not in rest], len(rest)
     for problem in named:
         print(palette.red(str(problem)) if problem.severity == "error" else palette.yellow(str(problem)))
     if more:
@@ -105,13 +108,6 @@ def _print_problems(file: str, problems: list[Problem]) -> None:
     if not _has_error(problems):
         warnings = f", {counted(len(problems), 'warning')}" if problems else ""
         print(f"{file}: {palette.green('ok')}{warnings}")
-
-
-def _named(problems: list[Problem]) -> tuple[list[Problem], int]:
-    """Return the problems to print, and how many are left out: of warnings without a line, only the first are shown."""
-    placeless = [problem for problem in problems if not problem.line and problem.severity == "warning"]
-    rest = placeless[MOST_NAMED - 1 :] if len(placeless) > MOST_NAMED else []
-    return [problem for problem in problems if problem not in rest], len(rest)
 
 
 def _has_error(problems: list[Problem]) -> bool:

@@ -81,7 +81,22 @@ def run(args: argparse.Namespace) -> int:
     client = CLIENTS[args.client]
     entries = {scenario.servers[key].name: _entry(key, scenario, client, args) for key in scenario.servers}
     if args.write is not None:
-        _write(Path(args.write or client.file).expanduser(), client.key, entries)
+        path = Path(args.write or client.file).expanduser()
+        try:
+            value: Any = json.loads(path.read_text(encoding="utf-8") or "{}") if path.exists() else {}
+        except (OSError, ValueError, RecursionError) as error:
+            raise UsageError(f"{path} cannot be merged into ({error}); nothing was written") from None
+        if not isinstance(value, dict):
+            raise UsageError(f"{path} does not contain a JSON object; nothing was written")
+        before = cast("Record", value)
+        known = before.get(client.key, {})
+        if not isinstance(known, dict):
+            raise UsageError(f"{path}: {client.key!r} is not an object; nothing was written")
+        merged = {**before, client.key: {**cast("Record", known), **entries}}
+        copy = back_up(path)
+        replace_file(path, json.dumps(merged, indent=2, ensure_ascii=False) + "\n")
+        note(f"Wrote {', '.join(entries)} to {path}{f' (before: {copy})' if copy else ''}.")
+        note("Restart the client.")
     else:
         print_json({client.key: entries})
         note(f"Merge this into {client.file} (or use --write) and restart the client.")
@@ -125,22 +140,3 @@ def _command() -> list[str]:
         if beside.with_name(name).is_file():
             return [str(beside.with_name(name))]
     return [str(beside), "-m", "mcp_sim"]
-
-
-def _write(path: Path, key: str, entries: Mapping[str, Record]) -> None:
-    """Merge the entries into the file, and keep a copy of the file."""
-    try:
-        value: Any = json.loads(path.read_text(encoding="utf-8") or "{}") if path.exists() else {}
-    except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path} cannot be merged into ({error}); nothing was written") from None
-    if not isinstance(value, dict):
-        raise UsageError(f"{path} does not contain a JSON object; nothing was written")
-    before = cast("Record", value)
-    known = before.get(key, {})
-    if not isinstance(known, dict):
-        raise UsageError(f"{path}: {key!r} is not an object; nothing was written")
-    merged = {**before, key: {**cast("Record", known), **entries}}
-    copy = back_up(path)
-    replace_file(path, json.dumps(merged, indent=2, ensure_ascii=False) + "\n")
-    note(f"Wrote {', '.join(entries)} to {path}{f' (before: {copy})' if copy else ''}.")
-    note("Restart the client.")

@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias, cast
 
 import anyio
-from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from mcp_sim.cli.judging import verdict_lines
@@ -66,7 +65,17 @@ async def _work(scenario: Scenario, trace: Path, mode: str) -> None:
     options = ("--trace", str(trace), "--clock", "virtual", "--log-level", "warning")
     async with spawned(SCENARIO, *options, mode=mode) as client:
         # A naive agent: it works on the task, and repeats every call that has failed.
-        ask = _asking(client, trace, paint)
+        async def ask(tool: str, tool_arguments: Record, thought: str = "") -> Record | None:
+            """Make a call, and print it, its answer, and what the agent cannot see."""
+            result = await client.call_tool(tool, tool_arguments)
+            print(f"\n{paint.bold(tool)}{paint.dim(f'   {thought}' if thought else '')}")
+            print(_wrapped("  arguments    ", _json(tool_arguments)))
+            answer = _wrapped("  agent sees   ", _text(result))
+            print(paint.red(answer) if result.is_error else answer)
+            for line in fault_lines(step_from_json(list(_steps(trace))[-1])):
+                print(f"  {paint.yellow(line.strip())}")
+            return None if result.is_error else cast("Record", result.structured_content)
+
         contacts = await ask("search_contacts", {"query": "Ada Vos"})
         ada = contacts["contacts"][0]["id"] if contacts else ""
         spring = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": ada}
@@ -82,22 +91,6 @@ async def _until_done(ask: Ask, tool: str, tool_arguments: Record) -> Record:
         if result is not None:
             return result
     return {}
-
-
-def _asking(client: Client, trace: Path, paint: Palette) -> Ask:
-    """Return a function that makes a call, and prints it, its answer, and what the agent cannot see."""
-
-    async def ask(tool: str, tool_arguments: Record, thought: str = "") -> Record | None:
-        result = await client.call_tool(tool, tool_arguments)
-        print(f"\n{paint.bold(tool)}{paint.dim(f'   {thought}' if thought else '')}")
-        print(_wrapped("  arguments    ", _json(tool_arguments)))
-        answer = _wrapped("  agent sees   ", _text(result))
-        print(paint.red(answer) if result.is_error else answer)
-        for line in fault_lines(step_from_json(list(_steps(trace))[-1])):
-            print(f"  {paint.yellow(line.strip())}")
-        return None if result.is_error else cast("Record", result.structured_content)
-
-    return ask
 
 
 def _text(result: CallToolResult) -> str:

@@ -17,13 +17,12 @@ from pydantic import ValidationError
 
 from mcp_sim.cli.terminal import Palette, first_few, note, print_json
 from mcp_sim.models.world_models.upstream import Upstream
-from mcp_sim.recordings.drift import Call, CallDrift, Drift, compare
+from mcp_sim.recordings.drift import Call, Drift, compare
 from mcp_sim.server.call_log import shorten
 from mcp_sim.spec.foreign.secrets import MissingValue, fill_placeholders
 from mcp_sim.spec.importers.mcp import Mcp
 from mcp_sim.spec.messages import error_messages
 from mcp_sim.spec.sessions import Session, read_sessions
-from mcp_sim.types import Json
 from mcp_sim.types.errors import Crash, UsageError
 from mcp_sim.types.kinds import Unreached
 from mcp_sim.types.readable import printable
@@ -67,20 +66,15 @@ async def _compared(args: argparse.Namespace, sessions: Sequence[Session]) -> Dr
             yield server.call
 
     words = [args.against] if _is_url(args.against) else shlex.split(args.against)
-    tools = await _listed(words, headers, args.timeout)
+    [imported] = await Mcp(sources=tuple(words), headers=headers, timeout=args.timeout).imported()
+    if isinstance(imported, Unreached):
+        raise Unreachable(f"{imported.name}: {imported.reason}")
+    tools = imported.tools
     return await compare(sessions, tools, connected, args.tools)
 
 
 def _is_url(server: str) -> bool:
     return server.startswith(("http://", "https://"))
-
-
-async def _listed(words: Sequence[str], headers: dict[str, str], seconds: float) -> Sequence[Json]:
-    """Return the tools of the live server. Raises `Unreachable`."""
-    [imported] = await Mcp(sources=tuple(words), headers=headers, timeout=seconds).imported()
-    if isinstance(imported, Unreached):
-        raise Unreachable(f"{imported.name}: {imported.reason}")
-    return imported.tools
 
 
 def live_server(option: str, server: str, headers: dict[str, str], seconds: float) -> Upstream:
@@ -117,21 +111,10 @@ def _lines(drift: Drift, server: str, palette: Palette) -> Iterator[str]:
         yield f"{MARGIN}equal"
     yield palette.bold(f"calls: {drift.made} made, {drift.equal} equal")
     for call in drift.calls:
-        yield from _call_lines(call, palette)
-    yield from _notes(drift)
-    if drift.repeated and _is_url(server):
-        yield "repeated on one server, since a URL cannot be restarted: a session sees what those before it wrote"
-
-
-def _call_lines(call: CallDrift, palette: Palette) -> Iterator[str]:
-    where = f"({call.session}, call {call.seq})"
-    shown = printable(f"{call.tool} {shorten(call.arguments)} {where}")
-    yield f"{MARGIN}{palette.yellow(f'{call.kind:7}')}  {shown}"
-    yield from (f"{MARGIN * 2}{printable(detail)}" for detail in call.details)
-
-
-def _notes(drift: Drift) -> Iterator[str]:
-    """Yield what was not compared, and why."""
+        where = f"({call.session}, call {call.seq})"
+        shown = printable(f"{call.tool} {shorten(call.arguments)} {where}")
+        yield f"{MARGIN}{palette.yellow(f'{call.kind:7}')}  {shown}"
+        yield from (f"{MARGIN * 2}{printable(detail)}" for detail in call.details)
     if drift.may_write:
         names = printable(", ".join(first_few(drift.may_write)))
         yield f"not called, since they may write: {names} (--tools NAME calls them all the same)"
@@ -145,3 +128,5 @@ def _notes(drift: Drift) -> Iterator[str]:
         )
     if drift.after_writes:
         yield f"compared by form only, since the writes before were not repeated: {drift.after_writes}"
+    if drift.repeated and _is_url(server):
+        yield "repeated on one server, since a URL cannot be restarted: a session sees what those before it wrote"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
@@ -43,10 +43,17 @@ def run(args: argparse.Namespace) -> int:
     header = read_header(args.trace)
     scenario = load(args.scenario or named_scenario(args.trace, header), trust=args.trust)
     same, worlds = header.get("sha256") == scenario.sha256, read_worlds(args.trace)
-    chosen = _chosen(args, worlds)
+    if args.world is not None and args.world not in worlds:
+        raise UsageError(f"{args.trace} has no world {args.world!r}{did_you_mean(args.world, worlds)}")
+    chosen = [trace for trace in worlds.values() if args.world in (None, trace.world)]
+    steps = [step for trace in chosen for step in trace.steps]
+    if args.step is not None and not any(step.get("index") and step["n"] == args.step for step in steps):
+        raise UsageError(f"{args.trace} has no call at step {args.step}")
     try:
         explanations = [_Explained.of(trace, scenario, args, is_same=same) for trace in chosen]
-        _refuse_unknown(args.id, explanations)
+        ids = [entry.id for explained in explanations for entry in explained.perturbations]
+        if args.id is not None and args.id not in ids:
+            raise UsageError(f"the scenario has no perturbation {args.id!r}{did_you_mean(args.id, ids)}")
     except (AssertionError, AttributeError, KeyError, TypeError) as error:
         raise UsageError(f"{args.trace} is not a trace of format {FORMAT}: {error!r}") from None
     if args.json:
@@ -59,24 +66,6 @@ def run(args: argparse.Namespace) -> int:
     for explained in explanations:
         _print_world(explained, args.id, palette, is_same=same)
     return 0
-
-
-def _chosen(args: argparse.Namespace, worlds: Mapping[str, WorldTrace]) -> list[WorldTrace]:
-    """Return the traces of the worlds to explain. Raises `UsageError` if there is no such world or call."""
-    if args.world is not None and args.world not in worlds:
-        raise UsageError(f"{args.trace} has no world {args.world!r}{did_you_mean(args.world, worlds)}")
-    chosen = [trace for trace in worlds.values() if args.world in (None, trace.world)]
-    steps = [step for trace in chosen for step in trace.steps]
-    if args.step is not None and not any(step.get("index") and step["n"] == args.step for step in steps):
-        raise UsageError(f"{args.trace} has no call at step {args.step}")
-    return chosen
-
-
-def _refuse_unknown(wanted: str | None, explanations: Sequence[_Explained]) -> None:
-    """Raise `UsageError` if neither the scenario nor a world has the wanted perturbation."""
-    ids = [entry.id for explained in explanations for entry in explained.perturbations]
-    if wanted is not None and wanted not in ids:
-        raise UsageError(f"the scenario has no perturbation {wanted!r}{did_you_mean(wanted, ids)}")
 
 
 @dataclass(slots=True)

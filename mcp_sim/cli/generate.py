@@ -72,7 +72,8 @@ def run(args: argparse.Namespace) -> int:
     finally:
         progress.clear()
     copy = back_up(args.output)
-    replace_file(args.output, _text(draft.tables))
+    parts = [f"{_json(name)}: [\n{_rows(table)}\n]" for name, table in draft.tables.items() if table]
+    replace_file(args.output, "{\n" + ",\n".join(parts) + "\n}\n")
     _unfinished_path(args).unlink(missing_ok=True)
     note(_summary(draft, wanted, tally, args))
     if copy is not None:
@@ -119,12 +120,6 @@ def _unfinished_path(args: argparse.Namespace) -> Path:
 
 def _counts(draft: Draft) -> dict[str, int]:
     return {name: len(draft.keys[name]) for name in draft.domain.entities}
-
-
-def _text(tables: Mapping[str, Mapping[Key, Record]]) -> str:
-    """Return the tables as JSON, one record per line."""
-    parts = [f"{_json(name)}: [\n{_rows(table)}\n]" for name, table in tables.items() if table]
-    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def _rows(table: Mapping[Key, Record]) -> str:

@@ -96,17 +96,13 @@ def grades_of(
         try:
             if world_trace.steps[0]["entry"] != "reset":
                 raise UsageError(f"{trace}: the first steps of world {name} are missing, so that it cannot be judged")
-            yield name, _grade(world_trace, scenario, answer, strict=strict)
+            steps = world_trace.since_opening()
+            simulator = Simulator(as_it_ran(scenario, steps))
+            world = simulator.repeated(world_trace.world, [step_from_json(step) for step in steps])
+            crash = world_trace.crash_since_opening()
+            if crash is not None:
+                world.crashed = str(Crash(crash["tool"], crash["error"]))
+            yield name, world.grade(world_trace.answer if answer is None else answer, strict=strict)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             reason = f"a step of world {name} is broken ({type(error).__name__}: {error})"
             raise UsageError(f"{trace} is not a trace of format {FORMAT}: {reason}") from None
-
-
-def _grade(world_trace: WorldTrace, scenario: Scenario, answer: str | None, *, strict: bool) -> Grade:
-    steps = world_trace.since_opening()
-    simulator = Simulator(as_it_ran(scenario, steps))
-    world = simulator.repeated(world_trace.world, [step_from_json(step) for step in steps])
-    crash = world_trace.crash_since_opening()
-    if crash is not None:
-        world.crashed = str(Crash(crash["tool"], crash["error"]))
-    return world.grade(world_trace.answer if answer is None else answer, strict=strict)

@@ -47,7 +47,13 @@ async def _run(reference: str, folder: Path, has_programs: bool) -> int:
     if source.unreached and not source.servers:
         return NO_ANSWER
     starter = await make_starter(source, folder, programs=has_programs)
-    _refuse_existing(folder, starter.files, reference)
+    existing = [str(folder / name) for name in starter.files if (folder / name).exists()]
+    if existing:
+        verb = "exists" if len(existing) == 1 else "exist"
+        raise UsageError(
+            f"{', '.join(existing)} already {verb}, and init overwrites nothing; "
+            f"name another folder: mcp-sim init {shlex.quote(reference)} FOLDER"
+        )
     for name, text in starter.files.items():
         replace_file(folder / name, text)
     for doubt in starter.doubts[:MOST_DOUBTS]:
@@ -57,17 +63,6 @@ async def _run(reference: str, folder: Path, has_programs: bool) -> int:
     reason = "it has a program" if has_programs else "it names a tool spec outside its folder" if names_outside else ""
     print("\n".join(_summary(starter.files, folder, works=starter.works, reason=reason)))
     return 0
-
-
-def _refuse_existing(folder: Path, names: Iterable[str], reference: str) -> None:
-    """Raise `UsageError` if a file would be overwritten."""
-    existing = [str(folder / name) for name in names if (folder / name).exists()]
-    if existing:
-        verb = "exists" if len(existing) == 1 else "exist"
-        raise UsageError(
-            f"{', '.join(existing)} already {verb}, and init overwrites nothing; "
-            f"name another folder: mcp-sim init {shlex.quote(reference)} FOLDER"
-        )
 
 
 def _summary(files: Iterable[str], folder: Path, *, works: bool, reason: str) -> Iterator[str]:

@@ -80,7 +80,18 @@ def _learn(subject: Subject, sessions: Sequence[Session], args: argparse.Namespa
     if args.json:
         print_json(report)
     else:
-        _print(report)
+        heading, *rows = table_lines([*_rows(report["tools"])], right=range(1, 3))
+        print(Palette.of(sys.stdout).bold(heading))
+        print("\n".join(rows))
+        where = "held-back sessions" if report["held_back"] else "the second half of the only session"
+        scores = report["score"]
+        print(f"{report['kept']} of {counted(len(report['tools']), 'tool')}; {where}: {scores['learnt']:.3f}, "
+              f"inferred {scores['inferred']:.3f}.")  # fmt: skip
+        for line in ranking.lines(report["validity"]):
+            print(line)
+        if report.get("guesses"):
+            guesses = ", ".join(first_few(report["guesses"]))
+            print(f"Plans that are still guesses: {guesses}; `mcp-sim plan {quote(report['spec'])}` shows why.")
     for line in notes:
         note(line)
     return 1 if learnt.is_empty else 0
@@ -103,21 +114,6 @@ def _write(learnt: Learnt, output: Path) -> list[str]:
 def spec_text(document: Record) -> str:
     return "".join(yaml12.dump({key: value}, blocks=_DEEP if isinstance(value, dict) else 1)
                    for key, value in document.items())  # fmt: skip
-
-
-def _print(report: Record) -> None:
-    heading, *rows = table_lines([*_rows(report["tools"])], right=range(1, 3))
-    print(Palette.of(sys.stdout).bold(heading))
-    print("\n".join(rows))
-    where = "held-back sessions" if report["held_back"] else "the second half of the only session"
-    scores = report["score"]
-    print(f"{report['kept']} of {counted(len(report['tools']), 'tool')}; {where}: {scores['learnt']:.3f}, "
-          f"inferred {scores['inferred']:.3f}.")  # fmt: skip
-    for line in ranking.lines(report["validity"]):
-        print(line)
-    if report.get("guesses"):
-        guesses = ", ".join(first_few(report["guesses"]))
-        print(f"Plans that are still guesses: {guesses}; `mcp-sim plan {quote(report['spec'])}` shows why.")
 
 
 def _rows(tools: Record) -> Iterator[list[str]]:

@@ -121,18 +121,15 @@ def _convert_trace(file: Path, folder: Folder, args: argparse.Namespace) -> None
 
 def _opened(folder: Folder, scenario: Scenario | None, server: str, world: str, line: Record) -> SessionFile:
     """Create the session of a world and a server, and the list of tools."""
-    listed = _definitions(scenario, server)
+    if scenario is None or server not in scenario.servers:
+        listed = []
+    else:
+        listed = [scenario.domain.tools[tool].definition for tool in scenario.servers[server].tools]
     file = folder.new_session(line["at"], None if folder.session else world)
     file.write(folder.header(file.path, {"started": line["at"], "transport": "trace"}))
     if listed and not folder.has_tools(listed):
         file.write({"type": "tools", "tools": listed})
     return file
-
-
-def _definitions(scenario: Scenario | None, server: str) -> list[Json]:
-    if scenario is None or server not in scenario.servers:
-        return []
-    return [scenario.domain.tools[tool].definition for tool in scenario.servers[server].tools]
 
 
 def _scenario(header: Record, args: argparse.Namespace) -> Scenario | None:

@@ -58,7 +58,16 @@ def run(args: argparse.Namespace) -> int:
     """Exit with 0 if the agent passes, 1 if it fails, 3 after a crash or if it does not start, 4 if it is undecided."""
     scenario = load(args.scenario, world_model=args.world_model, trust=args.trust)
     _check_folders(args)
-    plans = _plans(scenario, args)
+    # The runs to make: all conditions of a seed one after the other.
+    conditions, seeds = _conditions(scenario, args), chosen_seeds(scenario, args.seeds)
+    if len(conditions) * len(seeds) * args.repeat > MOST_RUNS:
+        raise UsageError(f"these are more than {MOST_RUNS} runs")
+    plans = [
+        RunPlan(condition, seed, repetition)
+        for repetition in range(1, args.repeat + 1)
+        for seed in seeds
+        for condition in conditions
+    ]
     agent = agent_command(scenario, args)
     quieten()
     results, failure, received = list[RunResult](), None, list[int]()
@@ -104,19 +113,6 @@ async def _run(
 
 
 # what to run ----------------------------------------------------------------------------------------------------------
-
-
-def _plans(scenario: Scenario, args: argparse.Namespace) -> list[RunPlan]:
-    """Return the runs to make: all conditions of a seed one after the other. Raises `UsageError`."""
-    conditions, seeds = _conditions(scenario, args), chosen_seeds(scenario, args.seeds)
-    if len(conditions) * len(seeds) * args.repeat > MOST_RUNS:
-        raise UsageError(f"these are more than {MOST_RUNS} runs")
-    return [
-        RunPlan(condition, seed, repetition)
-        for repetition in range(1, args.repeat + 1)
-        for seed in seeds
-        for condition in conditions
-    ]
 
 
 def _conditions(scenario: Scenario, args: argparse.Namespace) -> list[Condition]:

@@ -63,42 +63,34 @@ def bound(args: argparse.Namespace) -> socket.socket:
     if args.store is not None:
         raise UsageError("--store works over stdio only; over HTTP worlds are kept in memory")
     if args.workers != 1:
-        _check_workers(args)
+        if not 1 <= args.workers <= MOST_WORKERS:
+            raise UsageError(f"--workers must be between 1 and {MOST_WORKERS}, not {args.workers}")
+        if not hasattr(os, "fork") or not hasattr(socket, "send_fds"):
+            raise UsageError("--workers needs Linux or macOS: this system cannot pass connections between processes")
+        if args.control is not None:
+            raise UsageError("--control works with one worker only; leave out --workers, or serve on several ports")
+        if args.report is not None:
+            raise UsageError("--report works with one worker only; use --trace FILE, and then `mcp-sim grade FILE`")
     for name in args.world:
         checked_name(name)
     return bind(host, port)
-
-
-def _check_workers(args: argparse.Namespace) -> None:
-    """Raise `UsageError` for options that need one process, and for platforms that cannot have several."""
-    if not 1 <= args.workers <= MOST_WORKERS:
-        raise UsageError(f"--workers must be between 1 and {MOST_WORKERS}, not {args.workers}")
-    if not hasattr(os, "fork") or not hasattr(socket, "send_fds"):
-        raise UsageError("--workers needs Linux or macOS: this system cannot pass connections between processes")
-    if args.control is not None:
-        raise UsageError("--control works with one worker only; leave out --workers, or serve on several ports")
-    if args.report is not None:
-        raise UsageError("--report works with one worker only; use --trace FILE, and then `mcp-sim grade FILE`")
 
 
 def run(loaded: Loaded, args: argparse.Namespace, listener: socket.socket) -> int:
     """Serve until a signal arrives. Return 130 after Ctrl-C, 143 after SIGTERM."""
     logging.getLogger("uvicorn").setLevel(logging.DEBUG if args.log_level == "debug" else logging.ERROR)
     if loaded.simulator.scenario.auth is not None:
-        _check_login(args)
+        if args.workers > 1:
+            raise UsageError("a scenario with `auth` works with one worker only; leave out --workers")
+        if args.token_file is not None or os.environ.get(TOKEN_VARIABLE):
+            raise UsageError(
+                f"a scenario with `auth` makes its own tokens; leave out --token-file and {TOKEN_VARIABLE}"
+            )
     rules = access(parse_address(args.http)[0], args.allow_host, args.token_file, os.environ)
     with token_of(args) as token:
         port = _Port(listener, barring(rules, token), token)
         serve = partial(_serve, loaded, args, port)
         return _run(serve) if args.workers == 1 else _run_workers(loaded, serve, listener, args)
-
-
-def _check_login(args: argparse.Namespace) -> None:
-    """Raise `UsageError` for options that exclude `auth: oauth`."""
-    if args.workers > 1:
-        raise UsageError("a scenario with `auth` works with one worker only; leave out --workers")
-    if args.token_file is not None or os.environ.get(TOKEN_VARIABLE):
-        raise UsageError(f"a scenario with `auth` makes its own tokens; leave out --token-file and {TOKEN_VARIABLE}")
 
 
 def _run(serve: Callable[..., Awaitable[int]], *worker: Worker) -> int:
@@ -187,7 +179,16 @@ def _announced(
 ) -> Iterator[str]:
     """Yield what is logged once the server listens; with few logs, only the address if the port was chosen freely."""
     if logs_calls(args):
-        yield from _over_http(scenario, where, rules, serves_older=args.sse)
+        ends = ("mcp", "sse") if args.sse else ("mcp",)
+        names = ", ".join(spec.name for spec in scenario.servers.values())
+        tools = sum(len(spec.tools) for spec in scenario.servers.values())
+        yield f"mcp-sim {__version__} serves {names} over HTTP: {counted(tools, 'tool')}"
+        for name, end in product(scenario.servers, ends):
+            yield f"  {where}/w/WORLD{f'/{name}' if len(scenario.servers) > 1 else ''}/{end}  (one agent, one WORLD)"
+        if scenario.auth is not None:
+            yield "  login    OAuth 2.1: clients register and log in by themselves"
+        if rules.principals:
+            yield f"  tokens   {len(rules.principals)}; every request needs one"
         seed = scenario.seed if args.seed is None else args.seed
         yield from announcement(scenario, counts, seed, clock, args.scenario)
     elif parse_address(args.http)[1] == 0:
@@ -204,20 +205,6 @@ def _limits(args: argparse.Namespace) -> Limits:
         positive_seconds("--session-idle", args.session_idle),
         positive_seconds("--grace", args.grace),
     )
-
-
-def _over_http(scenario: Scenario, where: str, rules: Access, *, serves_older: bool) -> Iterator[str]:
-    """Yield the URLs of the servers."""
-    ends = ("mcp", "sse") if serves_older else ("mcp",)
-    names = ", ".join(spec.name for spec in scenario.servers.values())
-    tools = sum(len(spec.tools) for spec in scenario.servers.values())
-    yield f"mcp-sim {__version__} serves {names} over HTTP: {counted(tools, 'tool')}"
-    for name, end in product(scenario.servers, ends):
-        yield f"  {where}/w/WORLD{f'/{name}' if len(scenario.servers) > 1 else ''}/{end}  (one agent, one WORLD)"
-    if scenario.auth is not None:
-        yield "  login    OAuth 2.1: clients register and log in by themselves"
-    if rules.principals:
-        yield f"  tokens   {len(rules.principals)}; every request needs one"
 
 
 def _nameless(where: str) -> Iterator[str]:

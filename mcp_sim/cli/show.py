@@ -43,9 +43,22 @@ def run(args: argparse.Namespace) -> int:
     try:
         entries = [entry for entry in every if args.world in (None, entry["world"])]
         if n is not None:
-            _show_step(_step(entries, n, path), as_json=args.json)
+            steps = [entry for entry in entries if entry.get("step", {}).get("n") == n]
+            if not steps:
+                raise UsageError(f"{path} has no step {n}")
+            if len(steps) > 1:
+                worlds = ", ".join(dict.fromkeys(entry["world"] for entry in steps))
+                raise UsageError(f"{path} has a step {n} in several worlds ({worlds}); choose one with --world")
+            _show_step(steps[0], as_json=args.json)
         elif args.json:
-            print_json(_as_json(path, every, args.world))
+            # The entries of each world as the trace has them, and its grade (None without expectations).
+            names = [name for name in dict.fromkeys(entry["world"] for entry in every) if args.world in (None, name)]
+            grades = {name: grade and grade.to_json() for name, grade in _grades(path, every, args.world).items()}
+            worlds = {
+                name: {"entries": [entry for entry in every if entry["world"] == name], "grade": grades.get(name)}
+                for name in names
+            }
+            print_json({"worlds": worlds})
         else:
             _table(entries)
             _print_verdicts(path, every, args.world)
@@ -60,16 +73,6 @@ def _parts(asked: str) -> tuple[Path, int | None]:
     if colon and number.isdecimal() and not Path(asked).exists():
         return Path(name), int(number)
     return Path(asked), None
-
-
-def _step(entries: Iterable[Record], n: int, path: Path) -> Record:
-    steps = [entry for entry in entries if entry.get("step", {}).get("n") == n]
-    if not steps:
-        raise UsageError(f"{path} has no step {n}")
-    if len(steps) > 1:
-        worlds = ", ".join(dict.fromkeys(entry["world"] for entry in steps))
-        raise UsageError(f"{path} has a step {n} in several worlds ({worlds}); choose one with --world")
-    return steps[0]
 
 
 # the table -----------------------------------------------------------------------------------------------------------
@@ -91,17 +94,6 @@ def _table(entries: Iterable[Record]) -> None:
         usage.note(entry)
     for sentence in usage.lines():
         print(paint.dim(sentence))
-
-
-def _as_json(path: Path, entries: Sequence[Record], only: str | None) -> Record:
-    """Return the entries of each world as the trace has them, and its grade (None without expectations)."""
-    names = [name for name in dict.fromkeys(entry["world"] for entry in entries) if only in (None, name)]
-    grades = {name: grade and grade.to_json() for name, grade in _grades(path, entries, only).items()}
-    worlds = {
-        name: {"entries": [entry for entry in entries if entry["world"] == name], "grade": grades.get(name)}
-        for name in names
-    }
-    return {"worlds": worlds}
 
 
 def _print_verdicts(path: Path, entries: Sequence[Record], only: str | None) -> None:

@@ -45,22 +45,18 @@ def announcement(
         yield "  faults   none"
     default = " (default; `world.now` sets it)" if scenario.now == DEFAULT_NOW else ""
     yield f"  seed {seed}, clock {clock}, now {iso(scenario.now)}{default}, world model {models}"
-    yield from _guesses(scenario, reference)
-
-
-def _fault(entry: PerturbationEntry) -> str:
-    most = "" if entry.fires.max is None else f", at most {entry.fires.max} times"
-    silent = ", not visible to the agent" if entry.visible == "implicit" else ""
-    return f"{entry.kind} on {', '.join(entry.tools) or 'every tool'}: {describe(entry.when)}{most}{silent}"
-
-
-def _guesses(scenario: Scenario, reference: str) -> Iterator[str]:
     guessed = [f"{plan.tool}: {plan.verb}{f' {plan.entity}' if plan.entity else ''}" for plan in scenario.guesses]
     if guessed:
         tools = counted(len(scenario.domain.plans), "tool")
         share = f"{len(guessed)} of {tools} {'does' if len(guessed) == 1 else 'do'}"
         yield f"  GUESSED  what {share}; `mcp-sim plan {reference}` shows the lines that correct it:"
     yield from (f"             {guess}" for guess in first_few(guessed))
+
+
+def _fault(entry: PerturbationEntry) -> str:
+    most = "" if entry.fires.max is None else f", at most {entry.fires.max} times"
+    silent = ", not visible to the agent" if entry.visible == "implicit" else ""
+    return f"{entry.kind} on {', '.join(entry.tools) or 'every tool'}: {describe(entry.when)}{most}{silent}"
 
 
 def logs_calls(args: argparse.Namespace) -> bool:

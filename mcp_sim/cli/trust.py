@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from mcp_sim.cli.files import replace_file
@@ -27,7 +26,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit with 0, 1 if a document has errors, 2 if there is nothing to trust."""
     if args.forget:
-        return _forget(args.paths)
+        if not args.paths:
+            raise UsageError("--forget needs the files or folders to forget")
+        folders = [real_path(path) for path in args.paths]
+        known = remembered()
+        kept = {
+            file: digest for file, digest in known.items() if not any(Path(file).is_relative_to(at) for at in folders)
+        }
+        replace_file(store_file(), store_text(kept))
+        print(f"Files that are no longer trusted: {len(known) - len(kept)}")
+        return 0
     known = {file: digest for file, digest in remembered().items() if Path(file).exists()}
     if not args.paths:
         print("\n".join(known) or "No files are trusted.")
@@ -43,15 +51,4 @@ def run(args: argparse.Namespace) -> int:
             names = ", ".join(dict.fromkeys(map(display, files)))
             print(f"Trusted until they change: {names}" if names else f"{path} ships with mcp-sim, and is trusted")
     replace_file(store_file(), store_text(known))
-    return 0
-
-
-def _forget(paths: Sequence[Path]) -> int:
-    if not paths:
-        raise UsageError("--forget needs the files or folders to forget")
-    folders = [real_path(path) for path in paths]
-    known = remembered()
-    kept = {file: digest for file, digest in known.items() if not any(Path(file).is_relative_to(at) for at in folders)}
-    replace_file(store_file(), store_text(kept))
-    print(f"Files that are no longer trusted: {len(known) - len(kept)}")
     return 0

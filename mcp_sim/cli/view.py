@@ -45,10 +45,6 @@ def run(args: argparse.Namespace) -> int:
         return show_live(args.live, _token(args.control_token_file), args.port, opens=args.open)
     if not args.traces:
         args.parser.error("name a trace, or a control plane with --live")
-    return _write(args)
-
-
-def _write(args: argparse.Namespace) -> int:
     from mcp_sim.cli.viewer.document import Collector  # noqa: PLC0415 (loads the simulator)
     from mcp_sim.cli.viewer.page import page  # noqa: PLC0415 (reads the files of the page)
 

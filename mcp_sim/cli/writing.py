@@ -93,7 +93,14 @@ def run(subject: Subject, args: argparse.Namespace, output: Path | None) -> int:
             "and its answer back with --reply FILE"
         )
     began, file, source = monotonic(), _output_file(subject, output), _source(args)
-    subject = replace(subject, modules=_modules(args.reply or ()))
+    # The modules beside programs that are given as Python files.
+    replies = args.reply or ()
+    modules = dict[str, str]()
+    for reply in replies:
+        for name, text in modules_beside(reply).items() if reply.suffix == ".py" else ():
+            if modules.setdefault(name, text) != text or name == PROGRAM:
+                raise UsageError(f"--reply {reply}: the module {name} beside it needs another name")
+    subject = replace(subject, modules=modules)
     try:
         gate = Gate(subject, anyio.run(ranking.ranking, subject, args, note_step))
         outcome = anyio.run(_written, gate, source, args.rounds, args.samples)
@@ -114,16 +121,6 @@ def _source(args: argparse.Namespace) -> list[str] | EndpointSettings:
         return [read_text(reply) for reply in args.reply]
     options = {"max_tokens": args.max_tokens, "thinking": args.thinking, "api_key_env": args.api_key_env}
     return named_line(args.by, "--by", **options)
-
-
-def _modules(replies: Iterable[Path]) -> dict[str, str]:
-    """Return the modules beside programs that are given as Python files. Raises `UsageError` if two differ."""
-    modules = dict[str, str]()
-    for reply in replies:
-        for name, text in modules_beside(reply).items() if reply.suffix == ".py" else ():
-            if modules.setdefault(name, text) != text or name == PROGRAM:
-                raise UsageError(f"--reply {reply}: the module {name} beside it needs another name")
-    return modules
 
 
 async def _written(gate: Gate, source: list[str] | EndpointSettings, most: int, samples: int) -> Outcome:
@@ -233,7 +230,9 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
     if as_json:
         print_json(report)
     else:
-        shared = _shared_reason(report)
+        # Why no tool is kept, if it is the same for several tools; else ''.
+        reasons = {tool["why"][0].split("\n")[0] if tool["why"] else "" for tool in report["tools"].values()}
+        shared = reasons.pop() if len(reasons) == 1 and len(report["tools"]) > 1 else ""
         heading, *rows = table_lines([*_rows(report, shared)])
         print(Palette.of(sys.stdout).bold(heading))
         print("\n".join(rows))
@@ -265,12 +264,6 @@ def _vote_lines(outcome: Outcome) -> Iterator[str]:
             )
 
 
-def _shared_reason(report: Record) -> str:
-    """Return why no tool is kept, if it is the same for several tools; else ''."""
-    reasons = {tool["why"][0].split("\n")[0] if tool["why"] else "" for tool in report["tools"].values()}
-    return reasons.pop() if len(reasons) == 1 and len(report["tools"]) > 1 else ""
-
-
 def _rows(report: Record, shared: str) -> Iterator[list[str]]:
     yield ["tool", "result", "gate", "plan", "checked", "why"]
     for tool, tried in report["tools"].items():
@@ -300,11 +293,14 @@ def report_of(gate: Gate, outcome: Outcome) -> Record:
     tools = {str(tool["name"]): _tool_report(str(tool["name"]), gate, outcome) for tool in gate.subject.tools}
     held, ranks = None if judged is None else judged.held.score, gate.ranks(None)
     ours = [None] * len(ranks) if judged is None else gate.ranks(judged.text)
+    # Whether each hook and resource of the program was kept, and why not.
+    kept: Collection[str] = () if outcome.judged is None else outcome.judged.hooks
+    hooks: Iterable[str] = () if outcome.best is None else outcome.best.hooks
     return {
         "server": gate.subject.server,
         "kept": sum(tool["kept"] for tool in tools.values()),
         "tools": tools,
-        "hooks": _hooks_report(outcome),
+        "hooks": {name: {"kept": name in kept, "why": [*outcome.dropped.get(name, ())]} for name in hooks},
         "sessions": {
             "shown": [session.name for session in gate.subject.shown],
             "held_back": [session.name for session in gate.subject.held],
@@ -319,13 +315,6 @@ def report_of(gate: Gate, outcome: Outcome) -> Record:
         "complaints": outcome.complaints,
         "votes": {tool: vote.to_json() for tool, vote in outcome.votes.items()},
     }
-
-
-def _hooks_report(outcome: Outcome) -> Record:
-    """Return whether each hook and resource of the program was kept, and why not."""
-    kept: Collection[str] = () if outcome.judged is None else outcome.judged.hooks
-    hooks: Iterable[str] = () if outcome.best is None else outcome.best.hooks
-    return {name: {"kept": name in kept, "why": [*outcome.dropped.get(name, ())]} for name in hooks}
 
 
 def _tool_report(tool: str, gate: Gate, outcome: Outcome) -> Record:

@@ -140,12 +140,7 @@ class ObjectMaker:
             if needed or (room > 0 and chance.unit() < _OPTIONAL):
                 body[field] = make(chance, body, moment)
                 room -= not needed
-        self._follow(body, chance, moment)
-        self._fill(body, chance, moment)
-        return body
-
-    def _follow(self, body: Record, chance: Chance, moment: Moment) -> None:
-        """Add properties that others depend on. Drop a property whose dependency is forbidden."""
+        # Add properties that others depend on. Drop a property whose dependency is forbidden.
         for _ in self.follow:
             for name, wanted in self.follow.items():
                 lacking = [str(field) for field in wanted if name in body and field not in body]
@@ -154,6 +149,8 @@ class ObjectMaker:
                     continue
                 for field in lacking:
                     body[field] = self.makers.get(field, self.other)(chance, body, moment)
+        self._fill(body, chance, moment)
+        return body
 
     def _fill(self, body: Record, chance: Chance, moment: Moment) -> None:
         for field, make in self.makers.items():

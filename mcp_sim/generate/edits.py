@@ -48,7 +48,16 @@ class Editor:
         changed = any(name not in before or not equal(before[name], value) for name, value in given.items())
         if not changed or _has_dangling_link(self.entity, view, given):
             return None
-        record = {**before, **given, **self._moved_on(before, given, now)}
+        moved: Record = {}
+        for field in self.entity.fields.values():
+            number = before.get(field.name)
+            if field.name in given:
+                continue
+            if time_meaning(field.name, field.schema) == "updated":
+                moved[field.name] = format_time(now, field.name, field.schema)
+            elif isinstance(number, int) and VERSION.fullmatch(field.name):
+                moved[field.name] = number + 1
+        record = {**before, **given, **moved}
         return Change("put", self.entity.name, key, record, expected=view.version(self.entity.name, key))
 
     def _drawn(self, record: Record, now: datetime, chance: Chance, spared: Container[str]) -> Record:
@@ -63,18 +72,6 @@ class Editor:
                 if not equal(value, record.get(field.name)):
                     return {field.name: value}
         return {}
-
-    def _moved_on(self, before: Record, given: Record, now: datetime) -> Record:
-        moved: Record = {}
-        for field in self.entity.fields.values():
-            number = before.get(field.name)
-            if field.name in given:
-                continue
-            if time_meaning(field.name, field.schema) == "updated":
-                moved[field.name] = format_time(now, field.name, field.schema)
-            elif isinstance(number, int) and VERSION.fullmatch(field.name):
-                moved[field.name] = number + 1
-        return moved
 
 
 def _is_open(entity: Entity, field: Field) -> bool:

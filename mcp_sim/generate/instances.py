@@ -58,7 +58,10 @@ class Shaped:
         if self.allows(value):
             return value
         for way in self._ways if value is not None else ():
-            shaped = self._by_type(way, value, chance, moment)
+            kinds = [kind for kind in types_of(way) if kind != "null"]
+            shapers = {"object": self._object, "array": self._list, "string": self._text}
+            shaped = (shapers.get(kind, self._plain)(way, value, chance, moment) for kind in kinds)
+            shaped = next((shape for shape in shaped if shape is not ABSENT), ABSENT)
             if shaped is not ABSENT and self.allows(shaped):
                 return shaped
         return ABSENT
@@ -71,12 +74,6 @@ class Shaped:
     @cached_property
     def _ways(self) -> list[Record]:
         return alternatives(self._schema) if self._depth < _DEEPEST else []
-
-    def _by_type(self, way: Record, value: Json, chance: Chance, moment: Moment) -> Json:
-        kinds = [kind for kind in types_of(way) if kind != "null"]
-        shapers = {"object": self._object, "array": self._list, "string": self._text}
-        shaped = (shapers.get(kind, self._plain)(way, value, chance, moment) for kind in kinds)
-        return next((shape for shape in shaped if shape is not ABSENT), ABSENT)
 
     def _object(self, way: Record, value: Json, chance: Chance, moment: Moment) -> Json:
         if isinstance(value, list):

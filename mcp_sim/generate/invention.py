@@ -90,7 +90,17 @@ def embedder(domain: Domain) -> Embed:
         shows_key = entity is not None and entity.key in {*properties(schema), *body}
         record = pick(entity.name, place) if entity is not None and shows_key else None
         if record is not None:
-            return _shown(record, body, schema)
+            # What an object shows of a record. Parts that the record lacks stay where they are required. So do those
+            # that the object's schema restricts, such as the type `user_reference` of a user. Objects within a record
+            # are left out: they may be records again, without end.
+            declared, needed = properties(schema) or body, required(schema)
+            shown = {name: record[name] for name in declared if not isinstance(record.get(name), dict | list | None)}
+            shown = {name: held for name, held in shown.items() if validity_test(property_of(schema, name))(held)}
+            return {
+                name: shown.get(name, body.get(name))
+                for name in declared
+                if name in shown or name in needed & body.keys()
+            }
         inner: Record = {
             key: embed(name if key == WRAPPER else key, property_of(schema, key), held, pick, f"{place}.{key}")
             for key, held in body.items()
@@ -131,18 +141,6 @@ def with_known_records(embed: Embed, turn: Turn, name: str, schema: Record, valu
 
     shown: Json = embed(name, schema, value, pick)
     return shown if shown != value and validity_test(schema)(shown) else value
-
-
-def _shown(record: Record, body: Record, schema: Record) -> Record:
-    """Return what an object shows of a record. Parts that the record lacks stay where they are required.
-
-    So do those that the object's schema restricts, such as the type `user_reference` of a user. Objects within a record
-    are left out: they may be records again, without end.
-    """
-    declared, needed = properties(schema) or body, required(schema)
-    shown = {name: record[name] for name in declared if not isinstance(record.get(name), dict | list | None)}
-    shown = {name: held for name, held in shown.items() if validity_test(property_of(schema, name))(held)}
-    return {name: shown.get(name, body.get(name)) for name in declared if name in shown or name in needed & body.keys()}
 
 
 # inventing ------------------------------------------------------------------------------------------------------------

@@ -126,26 +126,22 @@ def initial_keys(entity: Entity, wanted: int, given: Container[Key], seed: int) 
         unasked = Chance(b"")
         free = (key for index in count() if (key := keys.draw(index, unasked)) not in given)
         return [*islice(free, wanted)]
-    return [*_drawn_keys(entity, keys.draw, wanted, given, seed)]
-
-
-def _drawn_keys(entity: Entity, draw: Draw, wanted: int, given: Container[Key], seed: int) -> dict[Key, None]:
-    """Draw distinct keys. One that is drawn again and again gets a number."""
+    # Draw distinct keys. One that is drawn again and again gets a number.
     drawn_keys, allows, numbers = dict[Key, None](), validity_test(entity.schema_of(entity.key)), dict[str, int]()
     for index in count():
         if len(drawn_keys) >= wanted or index > MAX_TRIES + 2 * len(drawn_keys):
             break
         chance = chance_of(seed, entity.name, index, "key")
-        key = draw(index, chance)
+        key = keys.draw(index, chance)
         for _ in range(_DRAWN_AGAIN):
             if key in given or key in drawn_keys:
-                key = draw(index, chance)
+                key = keys.draw(index, chance)
         if isinstance(key, str) and (key in given or key in drawn_keys):
             numbers[key] = numbers.get(key, 1) + 1
             key = with_number(key, numbers[key], allows)
         if key is not None and key not in given:
             drawn_keys[key] = None
-    return drawn_keys
+    return [*drawn_keys]
 
 
 def _valid_example(like: Key, schema: Record) -> Key | None:

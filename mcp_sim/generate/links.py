@@ -48,16 +48,13 @@ class Targets:
         place = 0
         for _ in range(_TRIES):
             place = chance.below(there)
-            if chance.unit() < self._favour(place):
+            favour = self.favour.get(place)
+            if favour is None:
+                drawn = chance_of(self.seed, self.entity, self.keys[place], "favour").unit()
+                favour = self.favour[place] = 0.08 + 0.92 * drawn**3
+            if chance.unit() < favour:
                 break
         return self.keys[place]
-
-    def _favour(self, place: int) -> float:
-        favour = self.favour.get(place)
-        if favour is None:
-            drawn = chance_of(self.seed, self.entity, self.keys[place], "favour").unit()
-            favour = self.favour[place] = 0.08 + 0.92 * drawn**3
-        return favour
 
 
 def link_chooser(domain: Domain, entity: Entity, field: Field, targets: Mapping[str, Targets]) -> Choose:
@@ -66,23 +63,29 @@ def link_chooser(domain: Domain, entity: Entity, field: Field, targets: Mapping[
         least = int(field.schema.get("minItems", 0))
         return lambda chance, _record, _place, moment: _some(chance, among, moment, least)
     if field.link == entity.name:
-        return _link_to_earlier(field, among)
+        needed = must_link(field)
+
+        def earlier(chance: Chance, _record: Record, place: int, _moment: Moment) -> Json:
+            # If the link is required, the first record links to itself.
+            if not needed and (not place or chance.unit() >= _REPLIES):
+                return None
+            return among.keys[chance.below(place)] if place else among.keys[0]
+
+        return earlier
     way = indirect_link(domain, entity, field)
     if way is not None and targets[way[1]].keys:
-        return _follow_link(field, way, among, targets[way[1]])
+        mine, target_entity, theirs = way
+        through, needed = targets[target_entity], must_link(field)
+
+        def follow(chance: Chance, record: Record, _place: int, moment: Moment) -> Json:
+            target = through.records.get(record[mine]) if record.get(mine) is not None else None
+            value = target.get(theirs) if target is not None else None
+            if value is not None or (target is not None and not needed):
+                return value
+            return among.one(chance, moment.created)
+
+        return follow
     return lambda chance, _record, _place, moment: among.one(chance, moment.created)
-
-
-def _link_to_earlier(field: Field, among: Targets) -> Choose:
-    """Return a chooser of earlier records of the same entity. If the link is required, the first links to itself."""
-    needed = must_link(field)
-
-    def earlier(chance: Chance, _record: Record, place: int, _moment: Moment) -> Json:
-        if not needed and (not place or chance.unit() >= _REPLIES):
-            return None
-        return among.keys[chance.below(place)] if place else among.keys[0]
-
-    return earlier
 
 
 def indirect_link(domain: Domain, entity: Entity, field: Field) -> tuple[str, str, str] | None:
@@ -102,20 +105,6 @@ def indirect_link(domain: Domain, entity: Entity, field: Field) -> tuple[str, st
         if single is not None:
             return other.name, other.link or "", single
     return None
-
-
-def _follow_link(field: Field, way: tuple[str, str, str], among: Targets, through: Targets) -> Choose:
-    mine, _, theirs = way
-    needed = must_link(field)
-
-    def follow(chance: Chance, record: Record, _place: int, moment: Moment) -> Json:
-        target = through.records.get(record[mine]) if record.get(mine) is not None else None
-        value = target.get(theirs) if target is not None else None
-        if value is not None or (target is not None and not needed):
-            return value
-        return among.one(chance, moment.created)
-
-    return follow
 
 
 def _some(chance: Chance, among: Targets, moment: Moment, least: int) -> list[Key]:

@@ -225,7 +225,11 @@ def titles_about(words: str, entity: Entity, count: int, draws: Draws) -> list[s
     topic = topic[:1].upper() + topic[1:]
     chance = chance_of(draws.seed, "titles", noun, words)
     if rule is None and is_person(noun):
-        return _people(topic, count, chance)
+        # Different full names: the asked one and double names if it has several parts, else with last names.
+        last, asked = value_maker("person", "last_name", {"type": "string"}), topic.title()
+        joint = "-" if len(topic.split()) > 1 else " "
+        people = (asked,) if joint == "-" else ()
+        return _different(lambda: f"{asked}{joint}{last(chance, {}, Moment.unknown())}", count, *people)
     if rule is None and is_written_work(noun):
         titles = word_list("pages", "titles")
         first = chance.below(len(titles))
@@ -258,14 +262,6 @@ def _filled(template: str, topic: str, chance: Chance) -> str:
         is_whole = all(word in name for word in topic.lower().split())
         return template.replace("<stem>", stem.lower()).replace("<>", name if is_whole else topic.lower())
     return template.replace("{stem}", stem).replace("{}", topic)
-
-
-def _people(topic: str, count: int, chance: Chance) -> list[str]:
-    """Return different full names: the asked one and double names if it has several parts, else with last names."""
-    last, asked = value_maker("person", "last_name", {"type": "string"}), topic.title()
-    joint = "-" if len(topic.split()) > 1 else " "
-    people = (asked,) if joint == "-" else ()
-    return _different(lambda: f"{asked}{joint}{last(chance, {}, Moment.unknown())}", count, *people)
 
 
 def _different(draw: Callable[[], str], count: int, *known: str) -> list[str]:

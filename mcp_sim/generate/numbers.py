@@ -43,10 +43,7 @@ def number_maker(entity: str, name: str, schema: Record, setting: Setting) -> Ma
     limits = (schema.get(word) for word in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"))
     if whole and all(limit is None or isinstance(limit, int) or float(limit).is_integer() for limit in limits):
         schema = {**schema, "type": "integer"}
-    return _amount_maker(entity.rpartition(".")[2], name, schema, setting.locale.currency)
-
-
-def _amount_maker(noun: str, name: str, schema: Record, currency: str) -> Make:
+    noun = entity.rpartition(".")[2]
     whole, description = main_type(schema) == "integer", str(schema.get("description"))
     low, high = bounds(schema)
     usual = usual_range(noun, name, description, whole=whole)
@@ -57,8 +54,15 @@ def _amount_maker(noun: str, name: str, schema: Record, currency: str) -> Make:
     span = usual.within(low, high) or _beyond(low, high, usual)
     step = _step(schema, whole=whole)
     draw = _stepped(span, step) if step is not None else _free(span)
-    if usual.price and currency in _WHOLE and low is high is None and step is None:
-        return _in_coins(draw, currency)
+    if usual.price and setting.locale.currency in _WHOLE and low is high is None and step is None:
+        worth = _WHOLE[setting.locale.currency]
+
+        def whole_amount(chance: Chance, record: Record, _moment: Moment) -> Json:
+            value, currency = draw(chance), record.get("currency")
+            has_cents = isinstance(currency, str) and currency not in _WHOLE
+            return value if has_cents else int(value * worth / 10) * 10
+
+        return whole_amount
     return lambda chance, _record, _moment: draw(chance)
 
 
@@ -78,18 +82,6 @@ def _coordinate_maker(name: str, locale: Locale) -> Make | None:
     return lambda chance, record, _moment: longitude(
         locale, chance, record, next((record[other] for other in others if other in record), None)
     )
-
-
-def _in_coins(draw: Callable[[Chance], Json], currency: str) -> Make:
-    """Return a maker of amounts in a currency without cents, unless the record holds another currency."""
-    worth = _WHOLE[currency]
-
-    def make(chance: Chance, record: Record, _moment: Moment) -> Json:
-        value = draw(chance)
-        own_currency: Json = record.get("currency")
-        return value if isinstance(own_currency, str) and own_currency not in _WHOLE else int(value * worth / 10) * 10
-
-    return make
 
 
 def bounds(schema: Record) -> tuple[float | None, float | None]:

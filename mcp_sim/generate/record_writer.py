@@ -85,7 +85,10 @@ class RecordWriter:
     def write(self, rows: Mapping[Key, Record], written: dict[Key, Record], created_at: Sequence[datetime]) -> None:
         """Write all records into `written`. `rows` holds the given fields of some of them."""
         now, pairs = self.domain.now, set[tuple[Json, ...]]()
-        self._take(rows.values())
+        for row in rows.values():
+            for field_part in self.parts:
+                if field_part.taken is not None and isinstance(row.get(field_part.name), str):
+                    field_part.taken[row[field_part.name]] = 1
         for place, key in enumerate(self.targets[self.entity.name].keys):
             salt = f"{self.seed}{SEPARATOR}{self.entity.name}{SEPARATOR}{key}{SEPARATOR}".encode(
                 "utf-8", "surrogatepass"
@@ -159,13 +162,6 @@ class RecordWriter:
         for name, adjust in self.adjustments:
             if name not in given:
                 adjust(record)
-
-    def _take(self, rows: Iterable[Record]) -> None:
-        """Mark the values of given rows as taken."""
-        for row in rows:
-            for field_part in self.parts:
-                if field_part.taken is not None and isinstance(row.get(field_part.name), str):
-                    field_part.taken[row[field_part.name]] = 1
 
     def _row_times(self, record: Record, moment: Moment) -> Moment:
         """Return the times of a record whose given row may hold its creation time."""

@@ -74,7 +74,14 @@ def name_pool(locale: str) -> NamePool:
     country = locale_of(locale) or usual_locale()
     own = next((names for names in load("countries")["names"] if names["language"] == country.language), None)
     if own is None:
-        return _drawn_pool(locale)
+        from mimesis import Gender  # noqa: PLC0415 (60 ms, once a world is generated)
+
+        person, address = _library(locale)
+        sexes = Gender.FEMALE, Gender.MALE
+        women, men = (_drawn(lambda gender=sex: person.first_name(gender), _FIRST) for sex in sexes)
+        hers, his = (_drawn(lambda gender=sex: person.last_name(gender), _LAST) for sex in sexes)
+        cities, streets = _drawn(address.city, _PLACES), _drawn(address.address, _PLACES)
+        return NamePool((women, men), (hers, his), cities, streets, _drawn(address.postal_code, _PLACES))
     cities = [city for city in load("countries")["cities"] if city["country_code"] == country.country_code]
     streets = tuple(f"{17 * at % 480 + 1} {own['streets'][at % len(own['streets'])]}" for at in range(_PLACES))
     family = tuple(own["family"])
@@ -83,17 +90,6 @@ def name_pool(locale: str) -> NamePool:
         (tuple(own["women"]), tuple(own["men"])), (family, family), tuple(city["name"] for city in cities), streets,
         codes or _drawn(_library(locale)[1].postal_code, _PLACES),
     )  # fmt: skip
-
-
-def _drawn_pool(locale: str) -> NamePool:
-    from mimesis import Gender  # noqa: PLC0415 (60 ms, once a world is generated)
-
-    person, address = _library(locale)
-    sexes = Gender.FEMALE, Gender.MALE
-    women, men = (_drawn(lambda gender=sex: person.first_name(gender), _FIRST) for sex in sexes)
-    hers, his = (_drawn(lambda gender=sex: person.last_name(gender), _LAST) for sex in sexes)
-    cities, streets = _drawn(address.city, _PLACES), _drawn(address.address, _PLACES)
-    return NamePool((women, men), (hers, his), cities, streets, _drawn(address.postal_code, _PLACES))
 
 
 def _library(locale: str) -> tuple[Person, Address]:

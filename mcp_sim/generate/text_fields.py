@@ -91,7 +91,16 @@ def _by_name(noun: str, name: str, code: bool) -> str:
     if rule is not None:
         return rule["writer"]
     if name.endswith(("name", "_title")) or name in {"label", "title"}:
-        return _named(noun, name)
+        # The writer of a name or title of the thing that the field, or else the entity, is named after.
+        last = noun.rsplit("_", 1)[-1]
+        about = name.removesuffix("name").removesuffix("_title").rstrip("_").rsplit("_", 1)[-1]
+        if about in _OWN or about == last:  # the whole noun decides before its last word does
+            word = next((word for word in (noun, last) if word in things() or word in _kinds()), None)
+            usual = "prose.title" if name == "title" or has_subject(noun) else f"thing.{noun}"
+        else:
+            word = singular(about)
+            usual = "prose.title" if name.endswith("title") else f"thing.{word}"
+        return f"thing.{word}" if word in things() else _kinds().get(word or "", usual)
     if name.endswith("country") and code:
         return "places.country_code"
     role = re.fullmatch(r"(.+)_e_?mail(_address)?", name)
@@ -118,19 +127,6 @@ def _by_last_word(noun: str, name: str) -> str:
         return _kinds().get(last) or f"thing.{last}"
     singular_name = singular(name)
     return f"part.{name}" if singular_name == name else _by_pattern(noun, singular_name) or "prose.title"
-
-
-def _named(noun: str, name: str) -> str:
-    """Return the writer of a name or title of the thing that the field, or else the entity, is named after."""
-    last = noun.rsplit("_", 1)[-1]
-    about = name.removesuffix("name").removesuffix("_title").rstrip("_").rsplit("_", 1)[-1]
-    if about in _OWN or about == last:  # the whole noun decides before its last word does
-        word = next((word for word in (noun, last) if word in things() or word in _kinds()), None)
-        usual = "prose.title" if name == "title" or has_subject(noun) else f"thing.{noun}"
-    else:
-        word = singular(about)
-        usual = "prose.title" if name.endswith("title") else f"thing.{word}"
-    return f"thing.{word}" if word in things() else _kinds().get(word or "", usual)
 
 
 @cache

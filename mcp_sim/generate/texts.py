@@ -43,7 +43,15 @@ def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make
         time_maker(entity, name, schema) if time_meaning(name, schema) else text_writer(entity, name, schema, setting)
     )
     if (schema.get("contentEncoding") == "base64" or schema.get("format") == "byte") and "pattern" not in schema:
-        return _in_base64(make, schema)
+        # Base64 has four characters for three of the text.
+        fewest, most = -(-schema.get("minLength", 0) // 4), schema.get("maxLength", MAX_NUMBER) // 4
+        bounds: Record = {"minLength": max(0, 3 * fewest - 2), "maxLength": 3 * most}
+
+        def encoded(chance: Chance, record: Record, moment: Moment) -> Json:
+            text = str(make(chance, record, moment)).encode("ascii", "replace").decode()
+            return b64encode((text if text_fits(text, bounds) else fitted_text(text, bounds, chance)).encode()).decode()
+
+        return encoded
     if not schema.keys() & {"minLength", "maxLength", "pattern"}:
         return make
 
@@ -52,18 +60,6 @@ def text_maker(entity: str, name: str, schema: Record, setting: Setting) -> Make
         return value if text_fits(value, schema) else fitted_text(str(value), schema, chance)
 
     return fitting
-
-
-def _in_base64(make: Make, schema: Record) -> Make:
-    """Return the maker of texts in base64: four characters for three of the text, within the lengths of the schema."""
-    fewest, most = -(-schema.get("minLength", 0) // 4), schema.get("maxLength", MAX_NUMBER) // 4
-    bounds: Record = {"minLength": max(0, 3 * fewest - 2), "maxLength": 3 * most}
-
-    def encoded(chance: Chance, record: Record, moment: Moment) -> Json:
-        text = str(make(chance, record, moment)).encode("ascii", "replace").decode()
-        return b64encode((text if text_fits(text, bounds) else fitted_text(text, bounds, chance)).encode()).decode()
-
-    return encoded
 
 
 def text_fits(text: str, schema: Record) -> bool:

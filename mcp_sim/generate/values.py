@@ -47,7 +47,8 @@ def value_maker(entity: str, name: str, schema: Record, setting: Setting | None 
             case "integer" | "number":
                 return number_maker(entity, name, schema, setting)
             case "boolean":
-                return _flag_maker(name)
+                likely = (rule_for("states", "flags", snake(name)) or {"likely": 0.25})["likely"]
+                return lambda chance, _record, _moment: chance.unit() < likely
             case "array":
                 return list_maker(entity, name, schema, compiled)
             case _:
@@ -75,11 +76,6 @@ def _choices(schema: Record) -> list[Json]:
 def chance_of(*parts: object) -> Chance:
     """Return the random numbers that are seeded with these parts."""
     return Chance(SEPARATOR.join(str(value) for value in parts).encode("utf-8", "surrogatepass"))
-
-
-def _flag_maker(name: str) -> Make:
-    likely = (rule_for("states", "flags", snake(name)) or {"likely": 0.25})["likely"]
-    return lambda chance, _record, _moment: chance.unit() < likely
 
 
 _LONG, _LATE, _EARLY = timedelta(days=60), 0.12, 0.3

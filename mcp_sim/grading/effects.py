@@ -64,15 +64,11 @@ def differences(old: Json, new: Json, path: Path = ()) -> Iterator[Difference]:
     elif isinstance(old, list) and isinstance(new, list):
         yield from _of_lists(cast("list[Json]", old), cast("list[Json]", new), path)
     elif isinstance(old, str) and isinstance(new, str):
-        yield _of_texts(old, new, path)
+        head = _common(old, new)
+        tail = _common(old[head:][::-1], new[head:][::-1])
+        yield Difference(path, old, new, new[head : len(new) - tail], old[head : len(old) - tail])
     else:
         yield Difference(path, old, new)
-
-
-def _of_texts(old: str, new: str, path: Path) -> Difference:
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
-    return Difference(path, old, new, new[head : len(new) - tail], old[head : len(old) - tail])
 
 
 def _common(text: str, other: str) -> int:
@@ -335,7 +331,13 @@ class _Reader:
             if difference.old is ABSENT and difference.new is ABSENT and item is not ABSENT:
                 return self._of_item(effect, cast("Literal['insert', 'drop']", kind), item)
         effect = replace(effect, value=difference.new, before=difference.old)
-        how = self._how(difference.path)
+        if self.plan is None:
+            how = None
+        else:
+            plan = self.plan
+            if plan.choice is not None:
+                plan = plan.choices.get(str(value_at({**self.arguments}, tuple(plan.choice.split(".")))), plan)
+            how = plan.how.get(".".join(map(str, difference.path)))
         is_given = difference.new is not ABSENT and self.given.has(difference.new)
         is_target = how == "set" or (how is None and is_given)
         amount = difference.amount
@@ -345,31 +347,19 @@ class _Reader:
                 return replace(effect, amount=amount if is_amount and how is None else ABSENT, is_given=True)
             return replace(effect, kind="add", value=amount, is_given=is_amount)
         if isinstance(difference.new, str) and isinstance(difference.inserted, str):
-            return self._of_text(effect, difference, is_target=is_target)
+            inserted = str(difference.inserted)
+            is_given = is_target or self.given.has(inserted)
+            if difference.old and not difference.dropped and not is_target:
+                return replace(effect, kind="add", value=inserted, is_given=is_given)
+            edit = None if is_target or not difference.old else (inserted, str(difference.dropped))
+            return replace(effect, edit=edit, is_given=is_given)
         return replace(effect, is_given=is_target or is_given)
-
-    def _of_text(self, effect: Effect, difference: Difference, *, is_target: bool) -> Effect:
-        inserted = str(difference.inserted)
-        is_given = is_target or self.given.has(inserted)
-        if difference.old and not difference.dropped and not is_target:
-            return replace(effect, kind="add", value=inserted, is_given=is_given)
-        edit = None if is_target or not difference.old else (inserted, str(difference.dropped))
-        return replace(effect, edit=edit, is_given=is_given)
 
     def _of_item(self, effect: Effect, kind: Literal["insert", "drop"], item: Json) -> Effect:
         values = [*leaves(item)]
         given = [(path, value) for path, value in values if self.given.has(value) and str(value) not in self.new_keys]
         kept = given or [(path, value) for path, value in values if not self._is_made(value)] or values
         return replace(effect, kind=kind, fields=tuple(kept), is_given=bool(given))
-
-    def _how(self, path: Path) -> str | None:
-        """Return how the tool's plan writes a field; None if it does not say."""
-        if self.plan is None:
-            return None
-        plan = self.plan
-        if plan.choice is not None:
-            plan = plan.choices.get(str(value_at({**self.arguments}, tuple(plan.choice.split(".")))), plan)
-        return plan.how.get(".".join(map(str, path)))
 
     def _is_made(self, value: Json) -> bool:
         """Whether the server has made a value that the call does not give."""

@@ -205,7 +205,19 @@ class Progress(NamedTuple):
             return None  # whatever happened in between
         match effect.kind:
             case "create":
-                return self._problem_of_create()
+                effect = self.effect
+                own = [record for record in self.records if record.is_own and not record.is_removed]
+                if own or self.steps:
+                    steps = [*(record.step for record in own if not record.is_taken), *self.steps]
+                    if len(steps) <= 1 or not effect.is_counted:
+                        return None
+                    return f"its {effect.entity} exists {times(len(steps))}, made by {_steps(steps)}; expected once"
+                if any(not record.is_removed for record in self.records):
+                    return None
+                if self.records:
+                    return f"its {effect.entity} {self.records[-1].key} is gone"
+                fields = f" with {shown_fields(effect.fields)}" if effect.fields else f" {effect.key}" * effect.is_named
+                return f"it had no effect: there is no {effect.entity}{fields}"
             case "delete":
                 is_missing = not self.is_there and view.get(effect.entity, effect.key) is not None
                 return f"{effect.record} is still there" if is_missing else self._problem_of_repetition(1)
@@ -213,21 +225,6 @@ class Progress(NamedTuple):
                 return self._problem_of_set(view)
             case _:
                 return self._problem_of_addition(view)
-
-    def _problem_of_create(self) -> str | None:
-        effect = self.effect
-        own = [record for record in self.records if record.is_own and not record.is_removed]
-        if own or self.steps:
-            steps = [*(record.step for record in own if not record.is_taken), *self.steps]
-            if len(steps) <= 1 or not effect.is_counted:
-                return None
-            return f"its {effect.entity} exists {times(len(steps))}, made by {_steps(steps)}; expected once"
-        if any(not record.is_removed for record in self.records):
-            return None
-        if self.records:
-            return f"its {effect.entity} {self.records[-1].key} is gone"
-        fields = f" with {shown_fields(effect.fields)}" if effect.fields else f" {effect.key}" * effect.is_named
-        return f"it had no effect: there is no {effect.entity}{fields}"
 
     def _problem_of_set(self, view: View) -> str | None:
         effect = self.effect

@@ -93,7 +93,14 @@ class _Watchdog:
             was_raised = thread in self.raised
             self.raised.discard(thread)
         if was_raised:
-            _receive(thread)
+            # Take what was raised in this thread and has not arrived yet, by raising it once more. If it is taken
+            # back instead, Python 3.11 looks for it at each call from then on, and hangs under a profiler.
+            try:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Overrun))
+                for _ in range(10):  # it arrives where a loop begins again
+                    pass
+            except Overrun:
+                pass
 
     def _watch(self) -> None:
         while True:
@@ -124,19 +131,6 @@ class _Watchdog:
             if error is not None:  # again in each period: Python drops what is raised in a finalizer
                 self.raised.add(thread)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
-
-
-def _receive(thread: int) -> None:
-    """Take what was raised in this thread and has not arrived yet, by raising it once more.
-
-    If it is taken back instead, Python 3.11 looks for it at each call from then on, and hangs under a profiler.
-    """
-    try:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(Overrun))
-        for _ in range(10):  # it arrives where a loop begins again
-            pass
-    except Overrun:
-        pass
 
 
 def _processor_seconds(thread: int) -> float:

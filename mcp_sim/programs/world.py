@@ -13,7 +13,7 @@ from mcp_sim.libraries import LIBRARIES, Store, open_library
 from mcp_sim.programs.tables import Table, table_type
 from mcp_sim.programs.writes import Writes
 from mcp_sim.types import Change, Json, Key, Record, Turn, View
-from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_values import decode, encode
@@ -160,8 +160,22 @@ class World:
             raise AttributeError(name)
         entity = self._domain.entities.get(f"{self._prefix}{name}")
         if entity is not None:
-            return self._table(entity, name)
-        return self._library(name)
+            table = self._tables.get(entity.name)
+            if table is None:
+                type_ = table_type(self._domain, entity, name)
+                table = self._tables[entity.name] = Table(type_, self._turn, self._writes)
+            if not entity.singleton:
+                return table
+            record = table.get(entity.name)
+            return table.add() if record is None else record
+        if name not in self._libraries:
+            if name not in LIBRARIES:
+                known = {*self._domain.entities, *LIBRARIES}
+                raise AttributeError(f"the world has no table or library {name!r}{did_you_mean(name, known)}")
+            turn, kept = self._turn, self._domain.kept
+            store = Store(self._library_writes, turn.now, turn.draws, kept, self._prefix)
+            self._libraries[name] = open_library(name, store)
+        return self._libraries[name]
 
     def __getitem__(self, name: str) -> Any:
         """Return the table or library with a name that a program computes."""
@@ -172,24 +186,3 @@ class World:
         entities = self._domain.entities
         natural = {table for table in self._tables if entities[table].natural}
         return tuple(self._writes.changes(frozenset(natural | self._library_writes.entities)))
-
-    def _table(self, entity: Entity, name: str) -> Any:
-        table = self._tables.get(entity.name)
-        if table is None:
-            type_ = table_type(self._domain, entity, name)
-            table = self._tables[entity.name] = Table(type_, self._turn, self._writes)
-        if not entity.singleton:
-            return table
-        record = table.get(entity.name)
-        return table.add() if record is None else record
-
-    def _library(self, name: str) -> Any:
-        """Return a library. Raises `AttributeError` for other names."""
-        if name not in self._libraries:
-            if name not in LIBRARIES:
-                known = {*self._domain.entities, *LIBRARIES}
-                raise AttributeError(f"the world has no table or library {name!r}{did_you_mean(name, known)}")
-            turn, kept = self._turn, self._domain.kept
-            store = Store(self._library_writes, turn.now, turn.draws, kept, self._prefix)
-            self._libraries[name] = open_library(name, store)
-        return self._libraries[name]

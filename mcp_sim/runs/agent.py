@@ -83,7 +83,7 @@ class AgentCommand:
         """Raise `UsageError` for placeholders without a value in this scenario, and for an impossible answer file."""
         if self.answer_file is not None and (not self.answer_file or Path(self.answer_file).is_dir()):
             raise UsageError(f"--answer-file: expected a file, got {self.answer_file!r}")
-        for name in self._placeholders():
+        for name in [name for word in (*self.words, self.answer_file or "") for name in _PLACEHOLDER.findall(word)]:
             if name == "task" and not scenario.task:
                 raise UsageError(f"the command has {{task}}, but {scenario.path} has no `task:`")
             if name == "url" and len(scenario.servers) > 1:
@@ -96,9 +96,6 @@ class AgentCommand:
         """Whether several runs at a time do not write to one answer file."""
         return self.answer_file is None or "{dir}" in self.answer_file
 
-    def _placeholders(self) -> list[str]:
-        return [name for word in (*self.words, self.answer_file or "") for name in _PLACEHOLDER.findall(word)]
-
     async def run(self, task: str, urls: Mapping[str, str], folder: Path) -> Exit:
         """Run the agent until it ends or its time is over. `folder` is its own, and empty.
 
@@ -107,7 +104,10 @@ class AgentCommand:
         """
         config = folder / "mcp.json"
         config.write_text(json.dumps({"mcpServers": _entries(urls, self.transport)}, indent=2), encoding="utf-8")
-        values = _values(task, urls, config, folder)
+        # The values of the placeholders. Without a name, a URL is that of the only server.
+        only = {"url": next(iter(urls.values()))} if len(urls) == 1 else {}
+        server_urls = {f"url:{server}": url for server, url in urls.items()}
+        values = {"task": task, "mcp_config": str(config), "dir": str(folder), **only, **server_urls}
         answer_file = None if self.answer_file is None else Path(_filled(self.answer_file, values))
         if answer_file is not None:
             answer_file.unlink(missing_ok=True)
@@ -144,13 +144,6 @@ class AgentCommand:
         run |= {"URL": values["url"]} if "url" in values else {}
         run |= {f"URL_{re.sub(r'[^A-Za-z0-9]', '_', server).upper()}": url for server, url in urls.items()}
         return {**kept, **{PREFIX + name: value for name, value in run.items()}}
-
-
-def _values(task: str, urls: Mapping[str, str], config: Path, folder: Path) -> dict[str, str]:
-    """Return the values of the placeholders. Without a name, a URL is that of the only server."""
-    only = {"url": next(iter(urls.values()))} if len(urls) == 1 else {}
-    server_urls = {f"url:{server}": url for server, url in urls.items()}
-    return {"task": task, "mcp_config": str(config), "dir": str(folder), **only, **server_urls}
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, field
 from typing import Literal, TypeAlias
 
@@ -194,20 +194,17 @@ def find_retries(steps: Sequence[Record], domain: Domain) -> tuple[Retry, ...]:
 
 def _sequel(call: Record, later: Sequence[Record], domain: Domain) -> tuple[How, bool]:
     """Return how a call was repeated, and whether its entity was read before that."""
-    repeated = next(_repetitions(call, later, domain), None)
+    tool, arguments = call["tool"], without_key(call["tool"], call["arguments"], domain)
+    repeated = next(
+        (step for step in later if step["tool"] == tool and without_key(tool, step["arguments"], domain) == arguments),
+        None,
+    )
     before = later if repeated is None else later[: later.index(repeated)]
     looked = any(_reads_entity(between, call, domain) for between in before)
     if repeated is None:
         return "not repeated", looked
     first, second = (key_given(attempt["tool"], attempt["arguments"], domain) for attempt in (call, repeated))
     return ("no key" if second is None else "same key" if second == first else "new key"), looked
-
-
-def _repetitions(call: Record, later: Iterable[Record], domain: Domain) -> Iterator[Record]:
-    tool, arguments = call["tool"], without_key(call["tool"], call["arguments"], domain)
-    return (
-        step for step in later if step["tool"] == tool and without_key(tool, step["arguments"], domain) == arguments
-    )
 
 
 def _reads_entity(step: Record, call: Record, domain: Domain) -> bool:

@@ -206,10 +206,23 @@ def summarise(scenario: Scenario, results: Sequence[RunResult]) -> Summary:
     for result in results:
         by_condition[result.plan.condition].append(result)
     counted = [result for result in results if result.plan.condition.has_faults] or [*results]
-    pairs, judges = _pairs(results), _judges(scenario)
+    # The judged runs with faults, each with the judged run without faults of its seed and repetition.
+    clean = {
+        (result.plan.seed, result.plan.repetition): result
+        for result in results
+        if result.is_judged and not result.plan.condition.has_faults
+    }
+    faulted = [result for result in results if result.is_judged and result.plan.condition.has_faults]
+    ends = [(clean.get((result.plan.seed, result.plan.repetition)), result) for result in faulted]
+    pairs, judges = [(first, second) for first, second in ends if first is not None], _judges(scenario)
+    counts_by_id: dict[str, dict[str, int]] = {}
+    for result in counted:
+        for verdict in result.grade.verdicts:
+            counts = counts_by_id.setdefault(verdict.id, {})
+            counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
     return Summary(
         conditions=tuple(_condition(condition, runs) for condition, runs in by_condition.items()),
-        expectations=_expectations(counted),
+        expectations=counts_by_id,
         costs=_costs(pairs),
         faults=tuple(
             _fault(entry.id, entry.kind, counted, pairs, judges) for entry in scenario.perturbations if entry.enabled
@@ -228,27 +241,6 @@ def _condition(condition: Condition, results: Sequence[RunResult]) -> ConditionS
     trials = [(sum(passed), len(passed)) for passed in tasks.values()]
     shares = {k: pass_hat(k, trials) for k in PASS_HATS}
     return ConditionSummary(condition, counts, {k: share for k, share in shares.items() if share is not None})
-
-
-def _expectations(results: Iterable[RunResult]) -> dict[str, dict[str, int]]:
-    counts_by_id: dict[str, dict[str, int]] = {}
-    for result in results:
-        for verdict in result.grade.verdicts:
-            counts = counts_by_id.setdefault(verdict.id, {})
-            counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
-    return counts_by_id
-
-
-def _pairs(results: Sequence[RunResult]) -> list[tuple[RunResult, RunResult]]:
-    """Return the judged runs with faults, each with the judged run without faults of its seed and repetition."""
-    clean = {
-        (result.plan.seed, result.plan.repetition): result
-        for result in results
-        if result.is_judged and not result.plan.condition.has_faults
-    }
-    faulted = [result for result in results if result.is_judged and result.plan.condition.has_faults]
-    ends = [(clean.get((result.plan.seed, result.plan.repetition)), result) for result in faulted]
-    return [(first, second) for first, second in ends if first is not None]
 
 
 def _costs(pairs: Iterable[tuple[RunResult, RunResult]]) -> dict[str, Cost]:
@@ -319,13 +311,9 @@ def _coverage(
             if fault.tool is not None:
                 met[fault.tool, fault.kind].append(survived(result, fault.id, judges))
         for place, each in met.items():
-            places[place].append(_all(each))
+            # Whether all faults were survived: None if that is not known of one, and none was not.
+            places[place].append(False if False in each else None if None in each else True)
     order = [tool for tool in tools if tool in called]
     return {
         tool: {kind: Met.count(each) for (name, kind), each in sorted(places.items()) if name == tool} for tool in order
     }
-
-
-def _all(survived: Collection[bool | None]) -> bool | None:
-    """Whether all faults were survived: None if that is not known of one, and none was not."""
-    return False if False in survived else None if None in survived else True

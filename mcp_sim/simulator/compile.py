@@ -23,7 +23,7 @@ from mcp_sim.simulator.compile_domain import (
 from mcp_sim.spec.entries import named_world_model, read_expectations, read_stubs, read_world_models
 from mcp_sim.spec.foreign.files import import_hint
 from mcp_sim.spec.messages import shown
-from mcp_sim.spec.parts.scenario import EVERY, RecordsPart, ScenarioDocument, WorldPart
+from mcp_sim.spec.parts.scenario import EVERY, ScenarioDocument, WorldPart
 from mcp_sim.spec.places import Place
 from mcp_sim.spec.presets import is_preset, merge_presets, read_preset
 from mcp_sim.spec.repair import repair_tools
@@ -525,13 +525,10 @@ def _given_records(
     place: Place, world: WorldPart, path: Path, sources: Sources, domain: Domain
 ) -> dict[str, GivenRecords]:
     if not any(record.file for record in world.records.values()):
-        return {name: _given(record) for name, record in world.records.items()}
+        return {
+            name: GivenRecords(len(record.rows) if record.count is None else record.count, tuple(record.rows))
+            for name, record in world.records.items()
+        }
     from mcp_sim.generate.data_files.given_records import given_records  # noqa: PLC0415 (data files are rare)
 
     return given_records(place, world.records, path, sources, domain)
-
-
-def _given(records_part: RecordsPart) -> GivenRecords:
-    return GivenRecords(
-        len(records_part.rows) if records_part.count is None else records_part.count, tuple(records_part.rows)
-    )

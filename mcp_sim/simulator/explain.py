@@ -85,7 +85,13 @@ class Explainer:
             if at >= fork_at and stream is not None:
                 world.stream = stream
             if step["entry"] == "call":
-                yield step, self._call(step, world)
+                tool = self.scenario.domain.tools.get(step["tool"])
+                turn = _turn(step, tool or Tool(step["tool"], "", {"name": step["tool"]}), world)
+                findings = tuple(self._finding(fault, turn, step) for fault in world.faults.compiled.of(step["tool"]))
+                world.memories, world.counts = turn.memories.committed(), tuple(turn.memories.counts)
+                world.occurrences[turn.draws.scope] = turn.draws.occurrence + 1
+                world.index = turn.index
+                yield step, findings
             if step["entry"] != "reset":
                 # Apply a step to the world.
                 changes = [Change.from_json(body) for body in (*step["committed"], *step.get("absorbed", ()))]
@@ -111,15 +117,6 @@ class Explainer:
         base = self._simulator.base(step["seed"])
         faults = self._fault_sets.declared
         return _WorldState(base, start, step["seed"], step["stream"], faults, (0,) * faults.counters, HashTrieMap())
-
-    def _call(self, step: Record, world: _WorldState) -> tuple[Finding, ...]:
-        tool = self.scenario.domain.tools.get(step["tool"])
-        turn = _turn(step, tool or Tool(step["tool"], "", {"name": step["tool"]}), world)
-        findings = tuple(self._finding(fault, turn, step) for fault in world.faults.compiled.of(step["tool"]))
-        world.memories, world.counts = turn.memories.committed(), tuple(turn.memories.counts)
-        world.occurrences[turn.draws.scope] = turn.draws.occurrence + 1
-        world.index = turn.index
-        return findings
 
     def _finding(self, fault: CompiledFault, turn: Turn, step: Record) -> Finding:
         carried = fault.carries_over and bool(turn.memories.of(fault.id).get("carried"))

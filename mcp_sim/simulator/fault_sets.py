@@ -62,14 +62,12 @@ class FaultSets:
             return self._with((*faults.injected, entry), faults.switched, faults.scenario, perturbation_entry)
         for word, is_on in (("enable", True), ("disable", False)):
             if word in steered:
-                return self._switched(faults, steered[word], is_on=is_on)
+                name = steered[word]
+                ids = [perturbation.id for perturbation in faults.scenario.perturbations]
+                if name not in ids:
+                    raise UsageError(f"there is no fault {name!r}{did_you_mean(name, ids)}")
+                return self._with(faults.injected, {**faults.switched, name: is_on}, faults.scenario)
         return faults
-
-    def _switched(self, faults: FaultSet, name: str, *, is_on: bool) -> FaultSet:
-        ids = [perturbation.id for perturbation in faults.scenario.perturbations]
-        if name not in ids:
-            raise UsageError(f"there is no fault {name!r}{did_you_mean(name, ids)}")
-        return self._with(faults.injected, {**faults.switched, name: is_on}, faults.scenario)
 
     def _with(
         self,

@@ -64,7 +64,15 @@ def plan_functions(program: Program, tools: Mapping[str, Tool], inferred: Mappin
 
 def _plan(tool: Tool, function: ProgramFunction, program: Program, inferred: Plan) -> Plan:
     verb = _verb(function, inferred)
-    entity = _entity(function, verb, inferred)
+    # The table that the function works on: with several, the one that the tool is inferred to mean.
+    declared = function.options.get("entity")
+    if declared is not None or verb in RECORDLESS:
+        entity = declared
+    else:
+        effects = function.effects
+        tables = sorted(_tables(effects, verb), key=lambda table: table not in effects.shows)
+        guess = (inferred.entity or "").rpartition(".")[2]
+        entity = guess if guess in tables else next(iter(tables), None)
     where = f"{program.path.name}:{function.line} {function.name}"
     rows = function.options.get("rows")
     plan = Plan(
@@ -107,17 +115,6 @@ def _verb(function: ProgramFunction, inferred: Plan) -> Verb:
     if (effects.uses_libraries or effects.is_partial) and inferred.verb not in RECORDLESS:
         return inferred.verb
     return "update" if effects.uses_libraries else "compute"
-
-
-def _entity(function: ProgramFunction, verb: Verb, inferred: Plan) -> str | None:
-    """Return the table that the function works on: with several, the one that the tool is inferred to mean."""
-    declared = function.options.get("entity")
-    if declared is not None or verb in RECORDLESS:
-        return declared
-    effects = function.effects
-    tables = sorted(_tables(effects, verb), key=lambda table: table not in effects.shows)
-    guess = (inferred.entity or "").rpartition(".")[2]
-    return guess if guess in tables else next(iter(tables), None)
 
 
 def _tables(effects: TableEffects, verb: Verb) -> Iterable[str]:

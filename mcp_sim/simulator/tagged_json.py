@@ -87,15 +87,11 @@ def _split(value: Any) -> tuple[list[Any], list[Any]]:
         case _ if value is ABSENT:
             return ["absent"], []
         case _ if hasattr(value, "__dataclass_params__") or _is_named_tuple(type(value)):
-            return _split_object(value)
+            cls = cast("type[Any]", type(value))
+            names = [*cls._fields] if _is_named_tuple(cls) else [field.name for field in fields(value) if field.init]
+            return ["data", cls.__module__, cls.__qualname__, names], [getattr(value, name) for name in names]
         case _:
             raise TaggedJsonError(f"a {type(value).__name__} cannot be stored")
-
-
-def _split_object(value: Any) -> tuple[list[Any], list[Any]]:
-    cls = cast("type[Any]", type(value))
-    names = [*cls._fields] if _is_named_tuple(cls) else [field.name for field in fields(value) if field.init]
-    return ["data", cls.__module__, cls.__qualname__, names], [getattr(value, name) for name in names]
 
 
 def _is_named_tuple(cls: Any) -> bool:
@@ -121,7 +117,11 @@ def _restored(node: list[Any], values: list[Any]) -> Any:
         return rest[0] * MICROSECOND
     if tag == "data":
         module, name, names, *references = rest
-        return _known_class(module, name)(**dict(zip(names, _all(references, values), strict=True)))
+        # A frozen dataclass or a named tuple that is already imported. Nothing else is ever created by name.
+        kind: Any = getattr(sys.modules.get(module), name, None)
+        if not isinstance(kind, type) or not (is_frozen(kind) or _is_named_tuple(kind)):
+            raise TaggedJsonError(f"{module}.{name} is not a known class")
+        return cast("type[Any]", kind)(**dict(zip(names, _all(references, values), strict=True)))
     return _MAKERS[tag](_all(rest, values))
 
 
@@ -148,11 +148,3 @@ def _all(references: list[Any], values: list[Any]) -> list[Any]:
 
 def _value(reference: Any, values: list[Any]) -> Any:
     return cast("list[Any]", reference)[0] if isinstance(reference, list) else values[reference]
-
-
-def _known_class(module: str, name: str) -> type[Any]:
-    """Return a frozen dataclass or a named tuple that is already imported. Nothing else is ever created by name."""
-    kind: Any = getattr(sys.modules.get(module), name, None)
-    if not isinstance(kind, type) or not (is_frozen(kind) or _is_named_tuple(kind)):
-        raise TaggedJsonError(f"{module}.{name} is not a known class")
-    return cast("type[Any]", kind)

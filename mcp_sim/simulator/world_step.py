@@ -395,7 +395,9 @@ def with_values(arguments: Record, schema: Validator) -> Record:
         # A number comes before a boolean, as in JSON: "1" is True only where 1 is invalid.
         read = _replaced_where_valid(arguments, {path: _parsed(text) for path, text in texts.items()}, schema)
         rest = _invalid_texts(read, schema)
-        read = _replaced_where_valid(read, {path: _as_boolean(text) for path, text in rest.items()}, schema)
+        read = _replaced_where_valid(
+            read, {path: _BOOLEANS.get(text.lower(), text) for path, text in rest.items()}, schema
+        )
         if read == arguments:
             break
         arguments = read
@@ -421,10 +423,6 @@ def _parsed(text: str) -> Json:
         return decode(text)
     except (ValueError, RecursionError):
         return text
-
-
-def _as_boolean(text: str) -> Json:
-    return _BOOLEANS.get(text.lower(), text)
 
 
 def _replaced(arguments: Record, values: Mapping[Path, Json]) -> Record:

@@ -133,7 +133,15 @@ def turn_mask(action: str, observation: str, words: Callable[[str], Sequence[str
     novelty = len(seen - acted) / len(seen) if seen else 0.0
     jaccard = len(acted & seen) / len(acted | seen) if acted | seen else 0.0
     ratio = len(observation) / len(action) if action else 0.0
-    category = _category(overlap, novelty, ratio)
+    classes = {
+        "echo": overlap >= 0.7 and novelty < 0.3,
+        "boilerplate": overlap >= 0.5 and novelty < 0.5,
+        "expansion": overlap >= 0.5 and novelty >= 0.5 and ratio > 1.5,
+        "retrieval": novelty >= 0.6 and ratio > 1,
+        "action": novelty >= 0.5 and ratio <= 1,
+        "transform": novelty < 0.5 and ratio < 1,
+    }
+    category = next((name for name, applies in classes.items() if applies), "other")
     keep = KEEP.get(category, 1.0)
     draw = int(sha256(f"{action}\0{observation}".encode()).hexdigest()[:8], 16) / 2**32
     return {
@@ -145,16 +153,3 @@ def turn_mask(action: str, observation: str, words: Callable[[str], Sequence[str
         "keep_ratio": keep,
         "loss": draw < keep,
     }
-
-
-def _category(overlap: float, novelty: float, ratio: float) -> str:
-    """Return the first class that applies."""
-    classes = {
-        "echo": overlap >= 0.7 and novelty < 0.3,
-        "boilerplate": overlap >= 0.5 and novelty < 0.5,
-        "expansion": overlap >= 0.5 and novelty >= 0.5 and ratio > 1.5,
-        "retrieval": novelty >= 0.6 and ratio > 1,
-        "action": novelty >= 0.5 and ratio <= 1,
-        "transform": novelty < 0.5 and ratio < 1,
-    }
-    return next((name for name, applies in classes.items() if applies), "other")

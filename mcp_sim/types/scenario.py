@@ -238,16 +238,13 @@ class Scenario:
         """
         if tool.output_schema is None or self.advertise_output_schema == "always":
             return tool
-        if self.advertise_output_schema == "auto" and not self._breaks_schema(tool):
+        if self.advertise_output_schema == "auto" and not any(
+            entry.enabled and in_reach(entry.tools, tool) and not entry.perturbation.keeps_schema(tool, self.domain)
+            for entry in self.perturbations
+        ):
             return tool
         kept = {name: value for name, value in tool.definition.items() if name != "outputSchema"}
         return replace(tool, definition=kept)
-
-    def _breaks_schema(self, tool: Tool) -> bool:
-        return any(
-            entry.enabled and in_reach(entry.tools, tool) and not entry.perturbation.keeps_schema(tool, self.domain)
-            for entry in self.perturbations
-        )
 
     @property
     def guesses(self) -> list[Plan]:

@@ -200,14 +200,12 @@ def _number_binder(schema: Json) -> Bind | None:
     if (bind := next(filter(None, map(_number_binder, branches)), None)) is not None:
         return bind
     if (bind_item := _number_binder(known.get("items"))) is not None:
-        return lambda value: _bind_list(value, bind_item)
+        return lambda value: (
+            [bind_item(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
+        )
     properties = cast("Mapping[str, Any]", known.get("properties") or {})
     inner = {name: bind for name, subschema in properties.items() if (bind := _number_binder(subschema))}
     return (lambda value: _bind_object(value, inner)) if inner else None
-
-
-def _bind_list(value: Json, bind: Bind) -> Json:
-    return [bind(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def _bind_object(value: Json, inner: Mapping[str, Bind]) -> Json:

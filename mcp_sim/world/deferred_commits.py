@@ -36,7 +36,8 @@ def reservations(turn: Turn, changes: Iterable[Change]) -> tuple[Change, ...]:
     return tuple(
         change if change.op == "reserve" else Change("reserve", change.entity, change.key)
         for change in changes
-        if change.op == "reserve" or (change.op == "put" and _is_new(turn.view, change) and change.key not in given)
+        if change.op == "reserve"
+        or (change.op == "put" and turn.view.get(change.entity, change.key) is None and change.key not in given)
     )
 
 
@@ -61,10 +62,6 @@ def fitting(view: View, changes: Sequence[Change], domain: Domain) -> tuple[Chan
             return ()
         after = after.after((change,))
     return () if any(_leads_nowhere(change, after, domain) for change in changes) else tuple(changes)
-
-
-def _is_new(view: View, change: Change) -> bool:
-    return view.get(change.entity, change.key) is None
 
 
 def _following(turn: Turn, change: Change, then: View) -> Change:

@@ -71,17 +71,13 @@ def _change_faults(world: World, steered: Record, faults: Faults, actor: str) ->
     if any(entry not in world.version.faults.timed for entry in faults.timed):
         _, world.version = mark_acted(world.version, world.clock.start, world.now)  # they act from now on
         _note_memory(world, ACTED_UNTIL)
-    _keep_announced(world)  # before the change: clients know the list as it was
-    _happened(world, actor, steered, with_faults(world, world.version, faults))
-
-
-def _keep_announced(world: World) -> None:
-    """Note which list of tools clients know, so that the next call notifies them if faults change it."""
+    # Note which list of tools clients know, so that the next call notifies them if faults change it.
     memories = world.version.memories
     if ("", LISTED) not in memories:
         known = announced(world.version.faults.lasting, world.beginning())
         world.version = replace(world.version, memories=memories.insert(("", LISTED), known))
-        _note_memory(world, ("", LISTED))
+        _note_memory(world, ("", LISTED))  # before the change: clients know the list as it was
+    _happened(world, actor, steered, with_faults(world, world.version, faults))
 
 
 def _note_memory(world: World, name: tuple[str, str]) -> None:

@@ -67,7 +67,26 @@ class Collector:
         """
         header, entries = read_header(path), list(read_entries(path))
         try:
-            origin = self._origin(header)
+            # The scenario of a trace; without one that is as it was, it has a note.
+            identity = _identity(header)
+            if identity not in self._origins:
+                reference = self._reference or reference_of(header)
+                scenario, note = self._loaded(reference, header)
+                name, sha256 = identity
+                self._origins[identity] = _Origin(
+                    {
+                        "name": name,
+                        "sha256": sha256,
+                        "reference": reference or "",
+                        "note": note,
+                        "task": scenario.task if scenario else "",
+                        "trust": list(scenario.relying) if scenario else [],
+                        "faults": [_fault(entry) for entry in scenario.perturbations] if scenario else [],
+                        "bases": {},
+                    },
+                    scenario,
+                )
+            origin = self._origins[identity]
             trace = {"file": str(path) if is_kept else "", "scenario": [*self._origins].index(_identity(header))}
             worlds = self._add_worlds(entries, len(self._traces))
             self._traces.append(trace)
@@ -95,28 +114,6 @@ class Collector:
         }
 
     # parts
-
-    def _origin(self, header: Record) -> _Origin:
-        """Return the scenario of a trace; without one that is as it was, it has a note."""
-        identity = _identity(header)
-        if identity not in self._origins:
-            reference = self._reference or reference_of(header)
-            scenario, note = self._loaded(reference, header)
-            name, sha256 = identity
-            self._origins[identity] = _Origin(
-                {
-                    "name": name,
-                    "sha256": sha256,
-                    "reference": reference or "",
-                    "note": note,
-                    "task": scenario.task if scenario else "",
-                    "trust": list(scenario.relying) if scenario else [],
-                    "faults": [_fault(entry) for entry in scenario.perturbations] if scenario else [],
-                    "bases": {},
-                },
-                scenario,
-            )
-        return self._origins[identity]
 
     def _loaded(self, reference: str | None, header: Record) -> tuple[Scenario | None, str]:
         """Return the scenario of a trace, or None and why it is not used."""
@@ -152,7 +149,13 @@ class Collector:
             if "answer" in entry:
                 added[name]["answer"] = entry["answer"]
             elif fork is None:
-                added[name]["entries"].append(_compact(entry))
+                # An entry without its world, and without the changes in `truth` if they are those that were written.
+                kept = {name: value for name, value in entry.items() if name != "world"}
+                step: Record = entry.get("step", {})
+                truth = step.get("truth")
+                if truth and truth["changes"] == step["committed"]:
+                    kept["step"] = {**step, "truth": {"observation": truth["observation"]}}
+                added[name]["entries"].append(kept)
                 if entry.get("step", {}).get("entry") == "reset":
                     added[name].pop("answer", None)
         return added
@@ -205,7 +208,13 @@ class Collector:
             known = {entry.id for entry in origin.scenario.perturbations}
             added = [entry for entry in explainer.perturbations(world_trace.steps) if entry.id not in known]
             worlds[name]["added"] = [_fault(entry) for entry in added]
-            worlds[name]["findings"] = _findings(world_trace, explainer)
+            # The faults that could have fired at the own calls of a world, by step; conditions are numbered.
+            conditions, steps = dict[str, int](), dict[str, list[Any]]()
+            first = world_trace.steps[world_trace.own]["n"] if world_trace.own < len(world_trace.steps) else 0
+            for step, findings in explainer.findings(world_trace.steps, world_trace.own, world_trace.stream):
+                if findings and step["n"] >= first:
+                    steps[str(step["n"])] = [_finding(finding, conditions) for finding in findings]
+            worlds[name]["findings"] = {"conditions": list(conditions), "steps": steps}
             worlds[name]["screens"] = _screens(world_trace)
             _note_touched(world_trace, origin)
 
@@ -219,16 +228,6 @@ def _whole(worlds: Mapping[str, WorldTrace]) -> dict[str, WorldTrace]:
     return {name: world for name, world in worlds.items() if world.steps and world.steps[0]["entry"] == "reset"}
 
 
-def _compact(entry: Record) -> Record:
-    """Return an entry without its world, and without the changes in `truth` if they are those that were written."""
-    kept = {name: value for name, value in entry.items() if name != "world"}
-    step: Record = entry.get("step", {})
-    truth = step.get("truth")
-    if truth and truth["changes"] == step["committed"]:
-        kept["step"] = {**step, "truth": {"observation": truth["observation"]}}
-    return kept
-
-
 def _fault(entry: PerturbationEntry) -> Record:
     return {
         "id": entry.id,
@@ -240,16 +239,6 @@ def _fault(entry: PerturbationEntry) -> Record:
 
 
 # faults ---------------------------------------------------------------------------------------------------------------
-
-
-def _findings(world_trace: WorldTrace, explainer: Explainer) -> Record:
-    """Return the faults that could have fired at the own calls of a world, by step; conditions are numbered."""
-    conditions, steps = dict[str, int](), dict[str, list[Any]]()
-    first = world_trace.steps[world_trace.own]["n"] if world_trace.own < len(world_trace.steps) else 0
-    for step, findings in explainer.findings(world_trace.steps, world_trace.own, world_trace.stream):
-        if findings and step["n"] >= first:
-            steps[str(step["n"])] = [_finding(finding, conditions) for finding in findings]
-    return {"conditions": list(conditions), "steps": steps}
 
 
 def _finding(finding: Finding, conditions: dict[str, int]) -> Record:

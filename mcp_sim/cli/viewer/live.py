@@ -123,7 +123,14 @@ async def _serve(control: str, token: str, port: int, *, opens: bool) -> int:
         names = {urlsplit(where).netloc, f"localhost:{listener.getsockname()[1]}"}
         async with _client() as client:
             relay = Relay(control, token, client, frozenset(names))
-            await _check(client, control, token)
+            try:
+                answer = await client.get(
+                    f"{control.rstrip('/')}/scenario", headers={"authorization": f"Bearer {token}"}
+                )
+            except (httpx2.RequestError, httpx2.InvalidURL) as error:
+                raise UsageError(f"--live {control}: cannot be reached: {error}") from None
+            if answer.status_code != 200:
+                raise UsageError(f"--live {control}: it answers with status {answer.status_code}: {answer.text[:200]}")
             begun = partial(_announce, f"{where}/#key={relay.key}", opens=opens)
             return await listen(relay.app, listener, begun, lambda: None, GRACE_SECONDS, UNREAD_SECONDS)
 
@@ -133,16 +140,6 @@ async def _client() -> AsyncGenerator[httpx2.AsyncClient]:
     timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS)
     async with httpx2.AsyncClient(timeout=timeout, trust_env=False, follow_redirects=False) as client:
         yield client
-
-
-async def _check(client: httpx2.AsyncClient, control: str, token: str) -> None:
-    """Raise `UsageError` unless the control plane answers and admits the token."""
-    try:
-        answer = await client.get(f"{control.rstrip('/')}/scenario", headers={"authorization": f"Bearer {token}"})
-    except (httpx2.RequestError, httpx2.InvalidURL) as error:
-        raise UsageError(f"--live {control}: cannot be reached: {error}") from None
-    if answer.status_code != 200:
-        raise UsageError(f"--live {control}: it answers with status {answer.status_code}: {answer.text[:200]}")
 
 
 def _announce(address: str, *, opens: bool) -> None:

@@ -40,12 +40,17 @@ def page(document: Record, *, is_live: bool = False) -> str:
     names = (*SCRIPTS, *(LIVE if is_live else FROM_DATA))
     script = f'"use strict";\n(() => {{\n{"".join(_part(f"{name}.js") for name in names)}}})();\n'
     connect = "connect-src 'self'; " if is_live else ""
+    # The document as JSON that cannot end its element. It says if it has numbers that JavaScript rounds.
+    text = encode(document)
+    numbers = (match[0] for match in _NUMBER.finditer(text) if not match[0].startswith(b'"'))
+    if any(abs(int(number)) > _EXACT for number in numbers):
+        text = encode({**document, "exact": True})
     values = {
         "policy": f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
         f"{connect}base-uri 'none'; form-action 'none'",
         "style": style,
         "script": script,
-        "data": _data(document),
+        "data": text.decode().replace("<", "\\u003c"),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], _part("viewer.html"))
 
@@ -56,15 +61,6 @@ def _part(name: str) -> str:
 
 def _hash(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
-
-
-def _data(document: Record) -> str:
-    """Return the document as JSON that cannot end its element. It says if it has numbers that JavaScript rounds."""
-    text = encode(document)
-    numbers = (match[0] for match in _NUMBER.finditer(text) if not match[0].startswith(b'"'))
-    if any(abs(int(number)) > _EXACT for number in numbers):
-        text = encode({**document, "exact": True})
-    return text.decode().replace("<", "\\u003c")
 
 
 def runs_page(report: Report, traces: Path, *, is_kept: bool) -> str:

@@ -53,7 +53,9 @@ class _Jobs:
         if status is None:
             return None
         choices = constants(entity.fields[status].schema)
-        words = tuple(_word(wanted, choices) for wanted in (PENDING, DONE, FAILED))
+        words = tuple(
+            next((word for word in wanted if word in choices), wanted[0]) for wanted in (PENDING, DONE, FAILED)
+        )
         result, error = _first(RESULT, entity), _first(ERROR, entity)
         return cls(entity, plan.key, status, (words[0], words[1], words[2]), result, error)
 
@@ -161,8 +163,3 @@ def _plan(name: str, domain: Domain) -> Plan | None:
 
 def _first(names: Sequence[str], entity: Entity) -> str | None:
     return next((name for name in names if name in entity.fields), None)
-
-
-def _word(wanted: Sequence[str], choices: Sequence[Json]) -> str:
-    """Return the value for a status, one of the choices if possible."""
-    return next((word for word in wanted if word in choices), wanted[0])

@@ -41,7 +41,9 @@ class DuplicateEffect(Perturbation):
         for n in range(self.more):
             # Memory as before the call, so that the repetition cannot know that it is one.
             with turn.memories.aside(staged):
-                again = await proceed(_repeated(turn, changes, n))
+                # The same call after these changes, with draws of its own.
+                draws = replace(turn.draws, scope=f"{turn.draws.scope}/again/{n}")
+                again = await proceed(replace(turn.after(changes), draws=draws))
             if not again.observation.ok or not _says_more(turn.view.after(changes), again.changes):
                 break
             changes, last = (*changes, *again.changes), again.observation
@@ -51,12 +53,6 @@ class DuplicateEffect(Perturbation):
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         return no_writes(domain, tools, "effect to repeat")
-
-
-def _repeated(turn: Turn, changes: tuple[Change, ...], n: int) -> Turn:
-    """Return the same call after these changes, with draws of its own."""
-    draws = replace(turn.draws, scope=f"{turn.draws.scope}/again/{n}")
-    return replace(turn.after(changes), draws=draws)
 
 
 def _says_more(view: View, changes: tuple[Change, ...]) -> bool:

@@ -15,7 +15,7 @@ from mcp_sim.generate.edits import Editor, Inserter, value_problems
 from mcp_sim.types import Change, Json, Key, Proceed, Tool, Transition, Turn, View
 from mcp_sim.types.call_matchers import unfit_fields
 from mcp_sim.types.conditions import Matcher, where_test
-from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.domain import Domain
 from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.kinds import Apply, Occasion, Perturbation, Stage, perturbations
@@ -118,7 +118,7 @@ class ExternalChange(Perturbation):
             if not changes:
                 return turn.no_effect(await proceed(turn))
             transition = await proceed(turn.after(changes))
-            return _with_event(transition, turn, self.actor, changes)
+            return replace(transition, events=(turn.by(self.actor, *changes), *transition.events))
 
         return apply
 
@@ -139,7 +139,10 @@ class ExternalChange(Perturbation):
         chance = Chance(draws.key + b"choose")
         changes = list[Change]()
         for key in self._candidates(view, chance):
-            change = self._change(entity, view, key, now, chance)
+            if self.do == "delete":
+                change = Change("remove", entity.name, key)
+            else:
+                change = Editor(entity, self.values).edited(view, key, now, chance)
             if change is not None and fitting(view, (change,), domain):
                 changes.append(change)
                 view = view.after((change,))
@@ -155,11 +158,6 @@ class ExternalChange(Perturbation):
             keys[at], keys[-1] = keys[-1], keys[at]
             yield keys.pop()
 
-    def _change(self, entity: Entity, view: View, key: Key, now: datetime, chance: Chance) -> Change | None:
-        if self.do == "delete":
-            return Change("remove", entity.name, key)
-        return Editor(entity, self.values).edited(view, key, now, chance)
-
 
 def _inserts(inserter: Inserter, view: View, now: datetime, draws: Draws, count: int) -> tuple[Change, ...]:
     changes = list[Change]()
@@ -170,7 +168,3 @@ def _inserts(inserter: Inserter, view: View, now: datetime, draws: Draws, count:
         changes.append(change)
         view = view.after((change,))
     return tuple(changes)
-
-
-def _with_event(transition: Transition, turn: Turn, actor: str, changes: Sequence[Change]) -> Transition:
-    return replace(transition, events=(turn.by(actor, *changes), *transition.events))

@@ -62,7 +62,13 @@ class Injection(Perturbation):
     def _placed(self, turn: Turn, value: Json, shape: ResultShape) -> Json:
         """Return the result with the instruction, unchanged if there is no place for it."""
         if self.placement == "row":
-            return self._with_row(turn, value, shape)
+            # Add a row, a copy of the first whose longest text is the instruction.
+            rows = shape.rows(value)
+            listed = [] if rows is None else cast("list[Json]", get_part(value, rows))
+            name = _longest(cast("Record", listed[0]), shape) if listed and isinstance(listed[0], dict) else None
+            if rows is None or name is None:
+                return value
+            return replace_part(value, rows, [*listed, {**cast("Record", listed[0]), name: self._instruction(turn)}])
         for path in shape.records(value):
             record = cast("Record", get_part(value, path))
             name = self._name(record, shape)
@@ -71,15 +77,6 @@ class Injection(Perturbation):
                 text = f"{record[name]} {instruction}" if self.placement == "value" else instruction
                 return replace_part(value, path, {**record, name: text})
         return value
-
-    def _with_row(self, turn: Turn, value: Json, shape: ResultShape) -> Json:
-        """Add a row, a copy of the first whose longest text is the instruction."""
-        rows = shape.rows(value)
-        listed = [] if rows is None else cast("list[Json]", get_part(value, rows))
-        name = _longest(cast("Record", listed[0]), shape) if listed and isinstance(listed[0], dict) else None
-        if rows is None or name is None:
-            return value
-        return replace_part(value, rows, [*listed, {**cast("Record", listed[0]), name: self._instruction(turn)}])
 
     def _name(self, record: Record, shape: ResultShape) -> str | None:
         """Return the field of a record that gets the instruction; None if no field can hold it."""

@@ -95,7 +95,11 @@ class NaturalLanguage(Perturbation):
                 asked = Instruction(self.instruction.strip(), truth.observation, self.must.problems)
                 bent = await proceed(replace(turn, instruction=asked))
             if not bent.obeyed:
-                return await fallback(turn, _knowing(turn, truth, proceed))
+                # A `proceed` that reuses the known result of this turn.
+                async def known(other: Turn) -> Transition:
+                    return truth if other is turn else await proceed(other)
+
+                return await fallback(turn, known)
             if _says_the_same(bent.observation, truth.observation):
                 return turn.no_effect(truth)
             measured = {**truth.measured, "instructed": dict(bent.measured)}
@@ -136,12 +140,3 @@ def _made(fallback: Mapping[str, Json]) -> Perturbation:
     if kind.stage is not Stage.ANSWER:
         raise ValueError(f"{name} does not alter results; choose a kind of the answer stage")
     return kind
-
-
-def _knowing(turn: Turn, truth: Transition, proceed: Proceed) -> Proceed:
-    """Return a `proceed` that reuses the known result of this turn."""
-
-    async def known(other: Turn) -> Transition:
-        return truth if other is turn else await proceed(other)
-
-    return known

@@ -58,7 +58,10 @@ class NoiseRows(Perturbation):
         chosen = chance.sample(others, min(self.rows, len(others)))
         if self.source == "world":
             return [record for _, record in chosen]
-        return _invented(turn, entity, [record for _, record in chosen])
+        return [
+            {**model, entity.key: key}
+            for model, key in zip([record for _, record in chosen], _free(turn, entity), strict=False)
+        ]
 
     def problems(self, domain: Domain, tools: Sequence[Tool]) -> Sequence[str]:
         return no_reads(domain, tools, LISTS)
@@ -76,11 +79,6 @@ def _shown_by(shape: ResultShape) -> Callable[[Record], Json] | None:
 
 def _some(view: View, entity: str) -> list[tuple[Key, Record]]:
     return [row for _, row in zip(range(MOST_LOOKED_AT), view.rows(entity), strict=False)]
-
-
-def _invented(turn: Turn, entity: Entity, models: Sequence[Record]) -> list[Record]:
-    """Return copies of records under unused ids."""
-    return [{**model, entity.key: key} for model, key in zip(models, _free(turn, entity), strict=False)]
 
 
 def _free(turn: Turn, entity: Entity) -> Iterator[Key]:

@@ -64,9 +64,7 @@ class Outage(Perturbation):
             return turn.no_effect(await proceed(turn))
         if into >= self.lasts and turn.chance("recovery") < (into - self.lasts) / self.recovery:
             return turn.no_effect(await proceed(turn))
-        return self._refusal(turn, max(self.lasts - into, timedelta(0)))
-
-    def _refusal(self, turn: Turn, left: timedelta) -> Transition:
+        left = max(self.lasts - into, timedelta(0))
         slots, again = {"status": self.status}, ""
         if self.announce_end:
             slots["retry_after"] = max(1, ceil(left / timedelta(seconds=1)))

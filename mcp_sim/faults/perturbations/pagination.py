@@ -171,10 +171,7 @@ class Pagination(Perturbation):
             return unfit
         if not paged:
             return ["no tool in reach has an argument that chooses a page; declare it under `sim:`"]
-        return [*self._lacking(paged)]
-
-    def _lacking(self, paged: Sequence[_Pages]) -> Sequence[str]:
-        """Return what these options need and none of the tools has."""
+        # What these options need and none of the tools has.
         needs: Sequence[tuple[str, bool, Callable[[_Pages], Any], str]] = (
             ("page_size", self.page_size is not None, self._takes_size, "an argument that takes this page size"),
             ("total", self.total is not None, lambda pages: pages.envelope.total, "a total in its answers"),

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from mcp_sim.faults.results import ResultShape, no_effect, proceed_twice, result_value, with_value
 from mcp_sim.plans.refusal import not_found
-from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn, View
+from mcp_sim.types import Change, Json, Key, Proceed, Record, Tool, Transition, Turn
 from mcp_sim.types.call_matchers import argument_value, unfit_fields
 from mcp_sim.types.conditions import ABSENT, Matcher, where_test
 from mcp_sim.types.domain import Concealed, Domain, Entity
@@ -163,16 +163,13 @@ class _Guard:
             return rule.denied(turn) if rule.fits(self._set(turn)) else None
         if plan.key is None:
             return rule.denied(turn) if not rule.where else None
-        return self._refused_by_key(turn, plan.key)
-
-    def _refused_by_key(self, turn: Turn, argument: str) -> Transition | None:
-        asked = argument_value(turn.call.arguments, argument)
+        asked = argument_value(turn.call.arguments, plan.key)
         key = find_key(turn.view, self.entity.name, asked)
         record = None if key is None else turn.view.get(self.entity.name, key)
         if key is None or record is None or not self.rule.fits(record):
             return None
         if self.rule.hidden:
-            return Transition(not_found(turn.tool, self.entity.name, asked, argument))
+            return Transition(not_found(turn.tool, self.entity.name, asked, plan.key))
         return self.rule.denied(turn, key)
 
     def _set(self, turn: Turn) -> Record:
@@ -191,15 +188,11 @@ class _Guard:
         after = turn.view.after(transition.changes)
         for path in self.shape.records(value):
             shown: Record = get_part(value, path)
-            if self.rule.fits(self._true(after, shown)):
+            key = find_key(after, self.entity.name, self.shape.key_of(shown))
+            record = None if key is None else after.get(self.entity.name, key)
+            if self.rule.fits(shown if record is None else record):
                 value = replace_part(value, path, self._without(shown))
         return with_value(turn, transition, value)
-
-    def _true(self, view: View, shown: Record) -> Record:
-        """Return the stored record of one in a result."""
-        key = find_key(view, self.entity.name, self.shape.key_of(shown))
-        record = None if key is None else view.get(self.entity.name, key)
-        return shown if record is None else record
 
     def _without(self, shown: Record) -> Record:
         kept: dict[str, Any] = {}

@@ -44,7 +44,15 @@ class Truncate(Perturbation):
             return _first_rows(value, shape, self.items)
         if self.characters is not None:
             return _short_texts(value, shape, self.characters)
-        return _within(value, shape, cast("int", self.bytes))
+        # The value cut to `most` bytes of JSON, as far as possible.
+        most = cast("int", self.bytes)
+        rows = shape.rows(value)
+        count = 0 if rows is None else len(cast("list[Json]", get_part(value, rows)))
+        kept = _most(count, lambda n: _first_rows(value, shape, n), most) if len(encode(value)) > most else value
+        if len(encode(kept)) <= most:
+            return kept
+        longest = max((len(text) for text in _texts(kept, shape)), default=0)
+        return _most(longest, lambda n: _short_texts(kept, shape, n), most)
 
     def keeps_schema(self, tool: Tool, domain: Domain) -> bool:
         return self.items is not None
@@ -70,17 +78,6 @@ def _short_texts(value: Json, shape: ResultShape, most: int) -> Json:
         else _short_texts(inner, shape, most)
         for name, inner in cast("Record", value).items()
     }
-
-
-def _within(value: Json, shape: ResultShape, most: int) -> Json:
-    """Return the value cut to `most` bytes of JSON, as far as possible."""
-    rows = shape.rows(value)
-    count = 0 if rows is None else len(cast("list[Json]", get_part(value, rows)))
-    kept = _most(count, lambda n: _first_rows(value, shape, n), most) if len(encode(value)) > most else value
-    if len(encode(kept)) <= most:
-        return kept
-    longest = max((len(text) for text in _texts(kept, shape)), default=0)
-    return _most(longest, lambda n: _short_texts(kept, shape, n), most)
 
 
 def _most(high: int, cut: Callable[[int], Json], most: int) -> Json:

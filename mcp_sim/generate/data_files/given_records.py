@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -16,7 +16,7 @@ from mcp_sim.spec.places import Place
 from mcp_sim.spec.sources import Sources, is_file_name
 from mcp_sim.types import Json, Record, frozen
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import Problem, did_you_mean
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type, types_of
 from mcp_sim.types.json_schema.validation import Validator
@@ -40,7 +40,22 @@ def given_records(
             for entity, more in rows.items():
                 records[entity] = [*more, *records.get(entity, ())]
     given = {name: _with_count(place.at(name), rows, counts.get(name)) for name, rows in records.items()}
-    _warn_of_dangling_links(place, given, domain)
+    # Warn, once per field, of links to records that will not exist.
+    keys = {name: {row.get(domain.entities[name].key) for row in records.rows} for name, records in given.items()
+            if name in domain.entities and records.count == len(records.rows)}  # fmt: skip
+    for name, records in given.items():
+        fields = domain.entities[name].fields.values() if name in domain.entities else ()
+        for field in fields:
+            # The values of a link that are not among the keys of its target, if these are known.
+            known = keys.get(field.link or "")
+            if known is None or main_type(field.schema) == "array":
+                lost = []
+            else:
+                values = (row.get(field.name) for row in records.rows)
+                lost = [value for value in values if isinstance(value, str | int) and value not in known]
+            if lost:
+                message = f"{len(lost)} of its records link to no {field.link}, as {shown(lost[0])} in {field.name}"
+                place.at(name).warning(message)
     return given
 
 
@@ -48,28 +63,6 @@ def _with_count(place: Place, rows: list[Record], count: int | None) -> GivenRec
     if count is not None and count < len(rows):
         place.error(f"count is {count}, but there are {len(rows)} rows, which count includes")
     return GivenRecords(len(rows) if count is None else count, tuple(rows))
-
-
-def _warn_of_dangling_links(place: Place, given: Mapping[str, GivenRecords], domain: Domain) -> None:
-    """Warn, once per field, of links to records that will not exist."""
-    keys = {name: {row.get(domain.entities[name].key) for row in records.rows} for name, records in given.items()
-            if name in domain.entities and records.count == len(records.rows)}  # fmt: skip
-    for name, records in given.items():
-        fields = domain.entities[name].fields.values() if name in domain.entities else ()
-        for field in fields:
-            lost = _dangling(records.rows, field, keys)
-            if lost:
-                message = f"{len(lost)} of its records link to no {field.link}, as {shown(lost[0])} in {field.name}"
-                place.at(name).warning(message)
-
-
-def _dangling(rows: Iterable[Record], field: Field, keys: Mapping[str, Container[Json]]) -> list[Json]:
-    """Return the values of a link that are not among the keys of its target, if these are known."""
-    known = keys.get(field.link or "")
-    if known is None or main_type(field.schema) == "array":
-        return []
-    values = (row.get(field.name) for row in rows)
-    return [value for value in values if isinstance(value, str | int) and value not in known]
 
 
 def _from_file(
@@ -148,7 +141,17 @@ def _typed(table: Table, entity: Entity, sources: Sources, domain: Domain) -> di
     columns = _columns(replace(table, rows=rows), entity, sources)
     problems: list[_Wrong] = []
     records = [_record(table, index, row, columns, problems) for index, row in enumerate(rows)]
-    _check_keys(entity, records, problems)
+    seen: set[Json] = set()
+    for index, row in enumerate(records):
+        key = row.get(entity.key)
+        if key is None:
+            continue
+        if not is_key(key):
+            problems.append((index, entity.key, f"a key must be a string or a whole number, not {shown(key)}"))
+        elif key in seen:
+            problems.append((index, entity.key, f"a second {entity.name} {key!r}"))
+        else:
+            seen.add(key)
     sources.problems += [table.problem(*problem) for problem in problems[:MAX_PROBLEMS]]
     if len(problems) > MAX_PROBLEMS:
         sources.problems.append(table.problem(-1, "", f"{len(problems) - MAX_PROBLEMS} more values are wrong"))
@@ -202,7 +205,11 @@ def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column
         if name == KEY and record.get(column.field) is not None:
             continue
         try:
-            typed = _value(value, column, is_text=table.is_text or name == KEY, is_loose=table.is_loose)
+            # Convert a value to the type of its field; return `ABSENT` for an empty one.
+            if (table.is_text or name == KEY) and isinstance(value, str):
+                typed = _from_text(value, column)
+            else:
+                typed = _from_sqlite(value, column) if table.is_loose else value
         except ValueError as error:
             problems.append((index, name, str(error)))
             continue
@@ -212,20 +219,6 @@ def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column
         wrong = column.validator.problems(typed) if column.validator is not None else ()
         problems += [(index, name, message) for message in wrong]
     return record
-
-
-def _check_keys(entity: Entity, rows: list[Record], problems: list[_Wrong]) -> None:
-    seen: set[Json] = set()
-    for index, row in enumerate(rows):
-        key = row.get(entity.key)
-        if key is None:
-            continue
-        if not is_key(key):
-            problems.append((index, entity.key, f"a key must be a string or a whole number, not {shown(key)}"))
-        elif key in seen:
-            problems.append((index, entity.key, f"a second {entity.name} {key!r}"))
-        else:
-            seen.add(key)
 
 
 def unnested(table: Table, entity: Entity, domain: Domain) -> tuple[list[Record], dict[str, list[Record]]]:
@@ -262,13 +255,6 @@ _YEAR_LAST = re.compile(r"\s*\d{1,2}([./-])\d{1,2}\1(\d{4}|\d\d)\b.*", re.DOTALL
 """Dates such as 05/01/2030, whose month is ambiguous."""
 
 _YES, _NO = {"true", "yes", "1", "t", "y"}, {"false", "no", "0", "f", "n"}
-
-
-def _value(value: Json, column: _Column, *, is_text: bool, is_loose: bool) -> Json:
-    """Convert a value to the type of its field; return `ABSENT` for an empty one. Raises `ValueError`."""
-    if is_text and isinstance(value, str):
-        return _from_text(value, column)
-    return _from_sqlite(value, column) if is_loose else value
 
 
 def _from_text(text: str, column: _Column) -> Json:

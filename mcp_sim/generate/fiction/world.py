@@ -128,22 +128,19 @@ class _Maker:
         taken = {row["id"], *map(row.get, picks)}
         if rule.distinct:
             taken |= self._distinct.setdefault((table, rule.pick), set())
-        others = self._fitting(rule)
+        # The rows to which a rule may link: those with its values, or all if none has them.
+        key = (rule.pick, *rule.where.items())
+        if key not in self._candidates:
+            every = self._rows[rule.pick]
+            fitting = [row for row in every if all(row.get(name) == value for name, value in rule.where.items())]
+            self._candidates[key] = fitting or every
+        others = self._candidates[key]
         chosen = self._random.choice(others)["id"]
         if chosen in taken:
             chosen = self._random.choice([other for other in others if other["id"] not in taken] or others)["id"]
         if rule.distinct:
             self._distinct[table, rule.pick].add(chosen)
         return chosen
-
-    def _fitting(self, rule: themes.Pick) -> list[Record]:
-        """Return the rows to which a rule may link: those with its values, or all if none has them."""
-        key = (rule.pick, *rule.where.items())
-        if key not in self._candidates:
-            every = self._rows[rule.pick]
-            fitting = [row for row in every if all(row.get(name) == value for name, value in rule.where.items())]
-            self._candidates[key] = fitting or every
-        return self._candidates[key]
 
     def _best(self, _table: str, row: Record, rule: themes.Best) -> str:
         linked = [other for other in self._rows[rule.best] if other[rule.by] == row["id"]] or self._rows[rule.best]

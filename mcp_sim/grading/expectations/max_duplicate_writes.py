@@ -68,7 +68,10 @@ class MaxDuplicateWrites(AtMost):
         if not step.committed:
             is_guess = is_unclear(step, scenario.domain)
             return replace(facts, unclear=facts.unclear.with_step(step)) if is_guess else facts
-        name = self._name(step)
+        # A name that all calls with the same meaning share.
+        values = {name: argument_value(step.arguments, name) for name in self.by}
+        given = {name: value for name, value in values.items() if value is not ABSENT}
+        name = f"{step.tool} {canonical(given if self.by else step.arguments)}"
         known = facts.writes.get(name)
         first = NO_EVIDENCE.with_step(step) if known is None else known.first
         facts = replace(facts, writes=facts.writes.insert(name, Write(first, step.committed)))
@@ -76,12 +79,6 @@ class MaxDuplicateWrites(AtMost):
             return facts
         repeated = merged((first, facts.repeated)).with_step(step)
         return replace(facts, duplicates=facts.duplicates + 1, repeated=repeated)
-
-    def _name(self, step: Step) -> str:
-        """Return a name that all calls with the same meaning share."""
-        values = {name: argument_value(step.arguments, name) for name in self.by}
-        given = {name: value for name, value in values.items() if value is not ABSENT}
-        return f"{step.tool} {canonical(given if self.by else step.arguments)}"
 
     def verdict(self, facts: Facts, end: End) -> Verdict:
         if not facts.writes:

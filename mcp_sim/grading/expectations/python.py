@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -89,10 +89,6 @@ class Python(Expectation):
             return judged("not judged", str(error))
         except (Exception, SystemExit) as error:  # noqa: BLE001 (code of the user)
             return judged("not judged", f"{failed_at(error, self._file)}: {reason(error)}")
-        return self._verdict(result, steps)
-
-    def _verdict(self, result: Any, steps: Sequence[Step]) -> Verdict:
-        """Return the verdict for what the function returned."""
         name, numbers = f"{self._file.name}:{self._name}", list[int]()
         match result:
             case bool() | None as passed:

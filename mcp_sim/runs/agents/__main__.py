@@ -46,13 +46,10 @@ def _servers(environment: Mapping[str, str]) -> dict[str, Any]:
     if "MCP_SIM_CONFIG" not in environment:
         raise UsageError("MCP_SIM_CONFIG is not set: start this with `mcp-sim run SCENARIO -- ...`")
     entries: dict[str, Any] = json.loads(Path(environment["MCP_SIM_CONFIG"]).read_text(encoding="utf-8"))["mcpServers"]
-    return {name: _server(entry) for name, entry in entries.items()}
-
-
-def _server(entry: dict[str, Any]) -> Any:
-    if "url" in entry:
-        return entry["url"]
-    return stdio_client(StdioServerParameters(**entry))
+    return {
+        name: entry["url"] if "url" in entry else stdio_client(StdioServerParameters(**entry))
+        for name, entry in entries.items()
+    }
 
 
 async def _play(script: Script, name: str, servers: Mapping[str, Any]) -> int:

@@ -131,7 +131,8 @@ class Player:
         try:
             done = [step for step in self._script.steps if await self._step(step)]
             for step in done if self._strategy.verifies else []:
-                await self._verify(step)
+                if step.check and step.check.lasts and not await self._is_found(step.check):
+                    await self._until_done(step, step.check)
         except GaveUp as error:
             return f"{_GIVEN_UP}: {error}"
         sentences = [f"As instructed: {instruction}" for instruction in self._instructions]
@@ -153,11 +154,6 @@ class Player:
             if not self._strategy.carries_on:
                 raise
         return True
-
-    async def _verify(self, step: Step) -> None:
-        """Look for what a step has written, and repeat the step if it is missing."""
-        if step.check and step.check.lasts and not await self._is_found(step.check):
-            await self._until_done(step, step.check)
 
     async def _until_done(self, call: Call, check: Check | None) -> Reply | None:
         """Make a call until it is done. Return its answer, None if a check has found its effect. Raises `GaveUp`."""

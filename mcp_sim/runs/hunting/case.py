@@ -44,7 +44,13 @@ class CaseWriter:
         # The clock is virtual, as in the hunt, unless the scenario says otherwise.
         world = cast("Record", self._document.get("world") or {})
         if setup.records:
-            world = {**world, "records": self._records(world.get("records") or {}, setup)}
+            # The records of a trial. Rows from a file of all tables become rows of the case: they may be fewer.
+            records: Json = world.get("records") or {}
+            given: Record = dict(cast("Record", records)) if isinstance(records, dict) else {EVERY: records}
+            if given.pop(EVERY, None) is not None:
+                known = self._scenario.records.items()
+                given |= {name: _part(rows) for name, rows in known if rows.rows and not rows.whole}
+            world = {**world, "records": {**given, **{name: _part(rows) for name, rows in setup.records.items()}}}
         clock = cast("Record", world.get("clock") or {})
         case["world"] = {**world, "clock": {"mode": "virtual", **clock}}
         case["perturbations"] = [fault.entry() for fault in setup.faults]
@@ -54,14 +60,6 @@ class CaseWriter:
         comments += [f"  {line}" for line in trial.because.splitlines()]
         comments += ["", f"Repeat: {command}"]
         return "".join(f"# {line}".rstrip() + "\n" for line in comments) + yaml12.dump(case, blocks=3)
-
-    def _records(self, records: Json, setup: Setup) -> Record:
-        """Return the records of a trial. Rows from a file of all tables become rows of the case: they may be fewer."""
-        given: Record = dict(cast("Record", records)) if isinstance(records, dict) else {EVERY: records}
-        if given.pop(EVERY, None) is not None:
-            known = self._scenario.records.items()
-            given |= {name: _part(records) for name, records in known if records.rows and not records.whole}
-        return {**given, **{name: _part(records) for name, records in setup.records.items()}}
 
     def _expectations(self, setup: Setup) -> list[Json]:
         """Return the expectations that are not about the scenario's own faults."""

@@ -118,15 +118,11 @@ class Places:
             if nth > MOST_NTH:
                 continue
             for fault in self._faults:
-                if self._fits(fault, tool):
+                key = fault.rank, tool
+                if key not in self._possible:
+                    self._possible[key] = self._is_in_reach(fault, tool) and self._is_valid(fault, tool)
+                if self._possible[key]:
                     yield Placed(fault, tool, nth if fault.at == "call" else None)
-
-    def _fits(self, fault: Fault, tool: str) -> bool:
-        """Whether a fault can be applied to a tool."""
-        key = fault.rank, tool
-        if key not in self._possible:
-            self._possible[key] = self._is_in_reach(fault, tool) and self._is_valid(fault, tool)
-        return self._possible[key]
 
     def is_avoidable(self, placed: Placed) -> bool:
         """Whether an agent could have noticed a fault: it gets a sign, or some tool reads what the call wrote."""

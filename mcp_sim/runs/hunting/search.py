@@ -81,23 +81,20 @@ class Search:
         Raises `FailsWithoutFaults` if the agent does not even pass without faults.
         """
         try:
-            await self._begin(seeds)
+            # Run the agent without faults, and note where faults can be applied.
+            setups = [Setup(seed) for seed in seeds]
+            for place, (setup, trial) in enumerate(zip(setups, await self._tester.trials(setups), strict=True)):
+                if trial.outcome != "passed":
+                    raise FailsWithoutFaults(setup.seed, trial)
+                self.clean[setup.seed] = trial
+                for fault in self._places.after(trial.called, 0):
+                    self._queue.add(replace(setup, faults=(fault,)), self._places.cost(fault) + place * ANOTHER_SEED)
             while len(self.weaknesses) < self._aims.weaknesses and (batch := self._batch()):
                 for setup, trial in zip(batch, await self._tester.trials(batch), strict=True):
                     await self._judge(setup, trial)
         except BudgetSpent:
             return False
         return True
-
-    async def _begin(self, seeds: Sequence[int]) -> None:
-        """Run the agent without faults, and note where faults can be applied."""
-        setups = [Setup(seed) for seed in seeds]
-        for place, (setup, trial) in enumerate(zip(setups, await self._tester.trials(setups), strict=True)):
-            if trial.outcome != "passed":
-                raise FailsWithoutFaults(setup.seed, trial)
-            self.clean[setup.seed] = trial
-            for fault in self._places.after(trial.called, 0):
-                self._queue.add(replace(setup, faults=(fault,)), self._places.cost(fault) + place * ANOTHER_SEED)
 
     def _batch(self) -> list[Setup]:
         """Return the next setups to try, without those that have faults that are known to suffice."""
@@ -135,15 +132,12 @@ class Search:
         again = await self._tester.trial(replace(smaller, repetition=2))
         weakness.is_steady = again.fails_like(trial)
         if weakness.is_steady:
-            await self._shrink(weakness)
-
-    async def _shrink(self, weakness: Weakness) -> None:
-        shrinker = Shrinker(weakness.setup, weakness.trial, self._tester)
-        try:
-            await shrinker.run()
-        finally:  # what was reached when the budget ends is kept
-            weakness.setup = shrinker.setup
-        weakness.trial = await self._tester.trial(weakness.setup)
+            shrinker = Shrinker(weakness.setup, weakness.trial, self._tester)
+            try:
+                await shrinker.run()
+            finally:  # what was reached when the budget ends is kept
+                weakness.setup = shrinker.setup
+            weakness.trial = await self._tester.trial(weakness.setup)
 
     async def _fewest_faults(self, setup: Setup, trial: Trial) -> Setup:
         """Return the setup without the faults that are not needed."""
@@ -198,7 +192,14 @@ class Shrinker:
         """Shrink the setup step by step. Raises `BudgetSpent`."""
         await self._generated_records()
         await self._rows()
-        await self._options()
+        for place, option in [
+            (at, name) for at, placed in enumerate(self.setup.faults) for name in placed.fault.options
+        ]:
+            faults = [*self.setup.faults]
+            placed = faults[place]
+            kept = {name: value for name, value in placed.fault.options.items() if name != option}
+            faults[place] = replace(placed, fault=replace(placed.fault, options=kept))
+            await self._adopted(replace(self.setup, faults=tuple(faults)))
 
     async def _generated_records(self) -> None:
         """Leave out generated records: all of them if possible, else those of one entity after the other."""
@@ -218,17 +219,6 @@ class Shrinker:
                 now = self.setup.records.get(name, given)
                 rows = tuple(kept for kept in now.rows if kept is not row)
                 await self._adopted(self._with(name, GivenRecords(now.count - 1, rows)))
-
-    async def _options(self) -> None:
-        """Leave out options of faults."""
-        for place, option in [
-            (at, name) for at, placed in enumerate(self.setup.faults) for name in placed.fault.options
-        ]:
-            faults = [*self.setup.faults]
-            placed = faults[place]
-            kept = {name: value for name, value in placed.fault.options.items() if name != option}
-            faults[place] = replace(placed, fault=replace(placed.fault, options=kept))
-            await self._adopted(replace(self.setup, faults=tuple(faults)))
 
     def _with(self, entity: str, given: GivenRecords) -> Setup:
         return replace(self.setup, records={**self.setup.records, entity: given})

@@ -28,7 +28,15 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"**{escaped(report.conclusion[0].upper() + report.conclusion[1:])}**"
     yield ""
     if len(report.results) == 1:
-        yield from _verdicts(report)
+        # The verdicts of the only run, its faults, and the command that repeats it.
+        (result,) = report.results
+        verdicts = failed_first(result.grade.verdicts)
+        rows = [[verdict.outcome, verdict.id, verdict.because + notes(verdict)] for verdict in verdicts]
+        yield from _rows([["verdict", "expectation", "because"], *rows] if rows else [], "---")
+        faults = [f"{fault.id} ({fault.kind}{f' on {fault.tool}' if fault.tool else ''})" for fault in result.faults]
+        if faults:
+            yield from (f"Faults: {escaped(', '.join(faults))}", "")
+        yield from (f"repeat: {code(report.repeat(result))}", "")
         return
     (_, conditions), *others = TABLES.items()
     yield from markdown_table(conditions(report.summary))
@@ -37,18 +45,6 @@ def _lines(report: Report) -> Iterator[str]:
     for title, table in others:
         yield from _folded(title, markdown_table(table(report.summary)))
     yield from _folded("Runs that did not pass", _troubled(report), is_open=True)
-
-
-def _verdicts(report: Report) -> Iterator[str]:
-    """Yield the verdicts of the only run, its faults, and the command that repeats it."""
-    (result,) = report.results
-    verdicts = failed_first(result.grade.verdicts)
-    rows = [[verdict.outcome, verdict.id, verdict.because + notes(verdict)] for verdict in verdicts]
-    yield from _rows([["verdict", "expectation", "because"], *rows] if rows else [], "---")
-    faults = [f"{fault.id} ({fault.kind}{f' on {fault.tool}' if fault.tool else ''})" for fault in result.faults]
-    if faults:
-        yield from (f"Faults: {escaped(', '.join(faults))}", "")
-    yield from (f"repeat: {code(report.repeat(result))}", "")
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:

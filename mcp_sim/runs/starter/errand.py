@@ -135,7 +135,13 @@ class _Finder:
         world, plan = self._simulator.world(), self._domain.plans[tool.id]
         if await self._answer(world, tool.id, sample.arguments) is None:
             return None
-        record = _created(world, plan)
+        # The record that the last call has written, if it is the only one of its entity.
+        puts = [
+            change
+            for change in world.ledger.steps[-1]["committed"]
+            if change["entity"] == plan.entity and change["op"] == "put"
+        ]
+        record = puts[0]["record"] if len(puts) == 1 else None
         if record is None or plan.entity is None:
             return None
         where = dict(islice(_recognisable(plan, sample.arguments, record), MOST_FIELDS))
@@ -175,16 +181,6 @@ def _variants(plan: Plan) -> Iterator[tuple[Record, Plan]]:
         yield {}, plan
     else:
         yield from (({plan.choice: value}, choice) for value, choice in plan.choices.items())
-
-
-def _created(world: World, plan: Plan) -> Record | None:
-    """Return the record that the last call has written, if it is the only one of its entity."""
-    puts = [
-        change
-        for change in world.ledger.steps[-1]["committed"]
-        if change["entity"] == plan.entity and change["op"] == "put"
-    ]
-    return puts[0]["record"] if len(puts) == 1 else None
 
 
 def _recognisable(plan: Plan, arguments: Record, record: Record) -> Iterator[tuple[str, Json]]:

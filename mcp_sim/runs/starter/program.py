@@ -44,9 +44,14 @@ def program_text(name: str, domain: Domain) -> str:
     entities = dict.fromkeys(plan.entity for plan in plans if plan.entity is not None and plan.tool not in adapted)
     tables = [line for entity in entities for line in _table(domain.entities[entity], entities)]
     libraries = [*dict.fromkeys(adapter.library for adapter in adapted.values())]
+    # The imports of a program, those of Python first.
+    lines = {line for adapter in adapted.values() for line in adapter.imports}
+    ours = sorted(line for line in lines if "mcp_sim" in line)
+    ours.append(f"from mcp_sim.programs import Refused, {'initial, ' if libraries else ''}tool")
+    others = sorted(line for line in lines if "mcp_sim" not in line)
     head = {
         "name": re.sub(r"[^\w .-]", "_", name),
-        "imports": "\n".join(_imports(adapted.values(), libraries)),
+        "imports": "\n".join([*others, *([""] if others else []), *ours]),
         "tables": "\n".join(["tables = {", *tables, "}"]),
         "begin": "\n".join(_beginning(libraries)) if libraries else "",
     }
@@ -125,15 +130,6 @@ def _literal(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-def _imports(adapted: Iterable[_Adapter], libraries: Sequence[str]) -> list[str]:
-    """Return the imports of a program, those of Python first."""
-    lines = {line for adapter in adapted for line in adapter.imports}
-    ours = sorted(line for line in lines if "mcp_sim" in line)
-    ours.append(f"from mcp_sim.programs import Refused, {'initial, ' if libraries else ''}tool")
-    others = sorted(line for line in lines if "mcp_sim" not in line)
-    return [*others, *([""] if others else []), *ours]
-
-
 def _function(plan: Plan, tool: Tool, functions: Mapping[str, str], adapter: _Adapter | None) -> Iterator[str]:
     name = functions[tool.name]
     needed = required(tool.input_schema)
@@ -163,23 +159,19 @@ def _body(plan: Plan) -> Iterator[str]:
             yield f"{table}.delete(known({table}, {key}))"
             yield f'return f"Deleted {{{key}}}"'
         case _:
-            yield from _listing(plan, table)
-
-
-def _listing(plan: Plan, table: str) -> Iterator[str]:
-    equal = {rule.field: argument for argument, rule in plan.filters.items()}
-    yield f"rows = {table}.find(**{_given(equal)})" if equal else f"rows = list({table})"
-    if plan.query is not None:
-        query = parameter_name(plan.query)
-        yield f"if {query}:"
-        yield f"    found = {table}.search({query})"
-        yield "    rows = [row for row in rows if row in found]"
-    limit, offset = plan.paging.limit, plan.paging.offset
-    if limit is not None:
-        begin = f", offset={parameter_name(offset)} or 0" if offset is not None else ""
-        yield f"rows = {table}.page(rows, limit={parameter_name(limit)} or {plan.paging.size}{begin}).rows"
-    rows = plan.envelope.rows or ""
-    yield f"return {{{_literal(rows)}: rows}}" if rows and "." not in rows else "return rows"
+            equal = {rule.field: argument for argument, rule in plan.filters.items()}
+            yield f"rows = {table}.find(**{_given(equal)})" if equal else f"rows = list({table})"
+            if plan.query is not None:
+                query = parameter_name(plan.query)
+                yield f"if {query}:"
+                yield f"    found = {table}.search({query})"
+                yield "    rows = [row for row in rows if row in found]"
+            limit, offset = plan.paging.limit, plan.paging.offset
+            if limit is not None:
+                begin = f", offset={parameter_name(offset)} or 0" if offset is not None else ""
+                yield f"rows = {table}.page(rows, limit={parameter_name(limit)} or {plan.paging.size}{begin}).rows"
+            rows = plan.envelope.rows or ""
+            yield f"return {{{_literal(rows)}: rows}}" if rows and "." not in rows else "return rows"
 
 
 def _given(arguments: Mapping[str, str]) -> str:
@@ -241,7 +233,13 @@ def _adapter(tool: Tool, library: str, declared: Mapping[str, Any]) -> _Adapter 
             missing = [role for role in function["takes"] if not role.endswith("?") and roles[role] is None]
             needed = {*required(tool.input_schema)} - {*roles.values()}
             if not missing and not needed:
-                return _written(tool, library, declared["entity"], function, roles)
+                entity = declared["entity"]
+                parameters = {role: "None" if name is None else parameter_name(name) for role, name in roles.items()}
+                options = [f'verb="{function["verb"]}"', f'entity="{entity}"']
+                options += [f'key="{roles[function["key"]]}"'] if function.get("key") else []
+                options += [] if tool.output_schema is None else ["conforms=False"]
+                lines = [line.format(**parameters) for line in function["code"]]
+                return _Adapter(library, ", ".join(options), lines, function.get("imports", ()))
     return None
 
 
@@ -249,17 +247,6 @@ def _argument(tool: Tool, names: str) -> str | None:
     """Return the argument with one of these names, in any style, or None."""
     plain = {"_".join(words(argument)): argument for argument in _arguments(tool)}
     return next((plain[name] for name in names.split() if name in plain), None)
-
-
-def _written(
-    tool: Tool, library: str, entity: str, function: Mapping[str, Any], roles: Mapping[str, str | None]
-) -> _Adapter:
-    parameters = {role: "None" if name is None else parameter_name(name) for role, name in roles.items()}
-    options = [f'verb="{function["verb"]}"', f'entity="{entity}"']
-    options += [f'key="{roles[function["key"]]}"'] if function.get("key") else []
-    options += [] if tool.output_schema is None else ["conforms=False"]
-    lines = [line.format(**parameters) for line in function["code"]]
-    return _Adapter(library, ", ".join(options), lines, function.get("imports", ()))
 
 
 def _beginning(libraries: Sequence[str]) -> Iterator[str]:

@@ -61,7 +61,17 @@ async def make_starter(source: _Source, folder: Path, *, programs: bool = False)
         specs, doubts = source.files(trial)
         _write(specs, trial)
         if programs:
-            specs = {**specs, **_programs(source, specs, trial)}
+            # A program for each server, and the tool specs that name them. The specs are in the folder `trial`.
+            if not source.servers:
+                raise UsageError(
+                    f"{source.spec} is a tool spec; name its list of tools, or add `program: FILE.py` to it"
+                )
+            files: dict[str, str] = {}
+            for server in source.names():
+                spec = f"{server}.yaml"
+                text = program_text(server, load(trial / spec, trust=[trial]).domain)
+                files |= {f"{server}.py": text, spec: f"{specs[spec].rstrip()}\nprogram: {server}.py\n"}
+            specs = {**specs, **files}
             _write(specs, trial)
         errand, domain, passing = await _best(source.references(trial), trial)
     scenario = scenario_text(source.references(folder), errand, domain)
@@ -75,18 +85,6 @@ async def make_starter(source: _Source, folder: Path, *, programs: bool = False)
 def _write(files: Mapping[str, str], folder: Path) -> None:
     for file, text in files.items():
         (folder / file).write_text(text, encoding="utf-8")
-
-
-def _programs(source: _Source, specs: Mapping[str, str], trial: Path) -> dict[str, str]:
-    """Return a program for each server, and the tool specs that name them. The specs are in the folder `trial`."""
-    if not source.servers:
-        raise UsageError(f"{source.spec} is a tool spec; name its list of tools, or add `program: FILE.py` to it")
-    files: dict[str, str] = {}
-    for server in source.names():
-        spec = f"{server}.yaml"
-        text = program_text(server, load(trial / spec, trust=[trial]).domain)
-        files |= {f"{server}.py": text, spec: f"{specs[spec].rstrip()}\nprogram: {server}.py\n"}
-    return files
 
 
 async def _best(tools: Mapping[str, str], trial: Path) -> tuple[Errand, Domain, list[str]]:

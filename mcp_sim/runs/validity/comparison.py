@@ -144,7 +144,12 @@ async def run_simulation(side: Side, task: Task, real: SideRuns, streams: int, j
     task.refuse_unknown(side.domain.tools, side.name)
     trial = Trial(side, task, real.reads)
     faultless = await trial.run(BEST, "", None)
-    trial.standard = _expected(faultless.counts, real.faultless.counts)
+    # How often a simulation should show texts: as often as it does, but never where the real server does not. A text
+    # that the real server shows and the simulation lost is expected once, so that no agent reaches it.
+    trial.standard = [
+        {text: 0 if not number else max(1, shown.get(text, 0)) for text, number in wanted.items()}
+        for shown, wanted in zip(faultless.counts, real.faultless.counts, strict=True)
+    ]
     faultless = trial.by_standard(faultless)
     return SideRuns(side.name, faultless, await _runs(trial, streams, jobs, notify), real.reads)
 
@@ -158,17 +163,6 @@ def compare(simulation: SideRuns, real: SideRuns) -> Validity:
         (simulation.faultless.score, real.faultless.score),
         (simulation.faultless.problems, real.faultless.problems),
     )
-
-
-def _expected(ours: Sequence[Mapping[str, int]], real: Sequence[Mapping[str, int]]) -> list[dict[str, int]]:
-    """Return how often a simulation should show texts: as often as it does, but never where the real server does not.
-
-    A text that the real server shows and the simulation lost is expected once, so that no agent reaches it.
-    """
-    return [
-        {text: 0 if not number else max(1, shown.get(text, 0)) for text, number in wanted.items()}
-        for shown, wanted in zip(ours, real, strict=True)
-    ]
 
 
 async def _runs(trial: Trial, streams: int, jobs: int, notify: Notify) -> dict[tuple[str, int], Run]:

@@ -99,22 +99,19 @@ class Trial:
                 script = Script(task=script.task, steps=[])
             agent = Player(script, strategy, player.ask, player.sleep, chance=Random(chance))  # noqa: S311 (chance)
             answer = await agent.play()
-            run = await self._judged(opened, calls, agent.kept)
+            # Ask for the goals. Ids that no goal keeps are those that the agent knows.
+            kept: dict[str, Json] = {**agent.kept, "folder": opened.folder}
+            problems, counts = list[str | None](), list[Mapping[str, int]]()
+            for written in self._task.goal:
+                goal = written.filled(kept)
+                observation, problem = await _asked(opened, goal)
+                problems.append(problem)
+                counts.append({} if observation is None else goal.counts(observation))
+                if observation is not None:
+                    kept |= goal.kept_from(observation)
+            run = Run(self._share(problems), calls, [problem for problem in problems if problem], counts)
+            run = self.by_standard(run)
             return replace(run, problems=[answer, *run.problems]) if has_given_up(answer) else run
-
-    async def _judged(self, opened: Opened, calls: Sequence[Made], known: Mapping[str, Json]) -> Run:
-        """Ask for the goals. Ids that no goal keeps are those that the agent knows."""
-        kept: dict[str, Json] = {**known, "folder": opened.folder}
-        problems, counts = list[str | None](), list[Mapping[str, int]]()
-        for written in self._task.goal:
-            goal = written.filled(kept)
-            observation, problem = await _asked(opened, goal)
-            problems.append(problem)
-            counts.append({} if observation is None else goal.counts(observation))
-            if observation is not None:
-                kept |= goal.kept_from(observation)
-        run = Run(self._share(problems), calls, [problem for problem in problems if problem], counts)
-        return self.by_standard(run)
 
     def _share(self, problems: Sequence[str | None]) -> float:
         """Return the share of the goals that are reached; each text of `as_often` is one."""

@@ -131,7 +131,17 @@ class GymServer:
         if environment is None:
             return JSONResponse({**body, **_masked("lost_session", "there is no such session")})
         if not environment.done:
-            environment.step(Answer(_final_text(body)))
+            # The last text of the model in a response of the Responses API.
+            output: Any = as_object(body.get("response")).get("output")
+            messages = [as_object(item) for item in cast("list[Any]", output if isinstance(output, list) else [])]
+            blocks: list[Any] = [
+                block
+                for message in messages
+                if message.get("type") == "message" and isinstance(message.get("content"), list)
+                for block in message["content"]
+            ]
+            texts = [str(as_object(block)["text"]) for block in blocks if "text" in as_object(block)]
+            environment.step(Answer(texts[-1] if texts else ""))
         grade, reward = environment.grade(), environment.reward()
         judged = {
             f"passed_{verdict.id}": float(verdict.outcome == "passed")
@@ -191,17 +201,3 @@ def _parameters(settings: Record) -> dict[str, Any]:
         if name not in kinds or not isinstance(value, (*kinds[name], type(None))):
             raise UsageError(f"{name}: expected {', '.join(kinds)} of the right type, got {value!r}")
     return {name: value for name, value in settings.items() if value is not None}
-
-
-def _final_text(body: Record) -> str:
-    """Return the last text of the model in a response of the Responses API."""
-    output: Any = as_object(body.get("response")).get("output")
-    messages = [as_object(item) for item in cast("list[Any]", output if isinstance(output, list) else [])]
-    blocks: list[Any] = [
-        block
-        for message in messages
-        if message.get("type") == "message" and isinstance(message.get("content"), list)
-        for block in message["content"]
-    ]
-    texts = [str(as_object(block)["text"]) for block in blocks if "text" in as_object(block)]
-    return texts[-1] if texts else ""

@@ -309,7 +309,16 @@ def modernised(schema: Record, dialect: int) -> Record:
         if "additionalItems" in known_words:
             known_words["items"] = known_words.pop("additionalItems")
     if "dependencies" in known_words:
-        _divide_dependencies(known_words)
+        # Replace `dependencies` by `dependentRequired` and `dependentSchemas`.
+        dependencies = as_object(known_words.pop("dependencies"))
+        names: Record = {name: dependency for name, dependency in dependencies.items() if isinstance(dependency, list)}
+        schemas: Record = {
+            name: dependency for name, dependency in dependencies.items() if not isinstance(dependency, list)
+        }
+        if names:
+            known_words["dependentRequired"] = {**as_object(known_words.get("dependentRequired")), **names}
+        if schemas:
+            known_words["dependentSchemas"] = {**as_object(known_words.get("dependentSchemas")), **schemas}
     return known_words
 
 
@@ -318,16 +327,3 @@ def _of_newest_dialect(schema: Record, dialect: int) -> Record:
     if dialect < _DIALECTS.index("2019-09") and "$ref" in schema:
         return {"$ref": schema["$ref"]}
     return {word: value for word, value in schema.items() if _INTRODUCED.get(word, 0) <= dialect}
-
-
-def _divide_dependencies(row: Record) -> None:
-    """Replace `dependencies` by `dependentRequired` and `dependentSchemas`."""
-    dependencies = as_object(row.pop("dependencies"))
-    names: Record = {name: dependency for name, dependency in dependencies.items() if isinstance(dependency, list)}
-    schemas: Record = {
-        name: dependency for name, dependency in dependencies.items() if not isinstance(dependency, list)
-    }
-    if names:
-        row["dependentRequired"] = {**as_object(row.get("dependentRequired")), **names}
-    if schemas:
-        row["dependentSchemas"] = {**as_object(row.get("dependentSchemas")), **schemas}

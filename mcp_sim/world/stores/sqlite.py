@@ -127,7 +127,15 @@ class OpenSqlite:
 def _prepare(connection: sqlite3.Connection, path: Path, identity: str) -> None:
     """Create the tables in an empty file. Raises `StoreFailure` unless the file is a store of this scenario."""
     with _reported(path):
-        _check_format(connection, path)
+        tables = _tables(connection)
+        if tables and "about" not in tables:
+            raise StoreFailure(f"{path} is not a store of worlds; use another file")
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if tables and version != FORMAT:
+            older = f"is {version}" if version else f"is older than {FORMAT}"
+            raise StoreFailure(
+                f"{path} cannot be read: its format {older}, not {FORMAT}; use another file, or remove it"
+            )
         if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
             raise StoreFailure(f"the store {path} needs a folder in which SQLite can keep a write-ahead log")
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -146,17 +154,6 @@ def _prepare(connection: sqlite3.Connection, path: Path, identity: str) -> None:
         raise _damaged(path, "it names no scenario")
     if row[0] != identity:
         raise StoreFailure(f"{path} has worlds of {row[0]}, not of {identity}; use another file, or remove it")
-
-
-def _check_format(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise `StoreFailure` if the file has tables, and they are not those of a store of this format."""
-    tables = _tables(connection)
-    if tables and "about" not in tables:
-        raise StoreFailure(f"{path} is not a store of worlds; use another file")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if tables and version != FORMAT:
-        older = f"is {version}" if version else f"is older than {FORMAT}"
-        raise StoreFailure(f"{path} cannot be read: its format {older}, not {FORMAT}; use another file, or remove it")
 
 
 def _tables(connection: sqlite3.Connection) -> set[str]:
