@@ -47,7 +47,18 @@ def run(args: argparse.Namespace) -> int:
         print_json([asdict(problem) for _, problems in checked_documents for problem in problems])
     else:
         for file, problems in checked_documents:
-            _print_problems(file, problems)
+            palette = Palette.of(sys.stdout)
+            # The problems to print, and how many are left out: of warnings without a line, only the first are shown.
+            placeless = [problem for problem in problems if not problem.line and problem.severity == "warning"]
+            rest = placeless[MOST_NAMED - 1 :] if len(placeless) > MOST_NAMED else []
+            named, more = [problem for problem in problems if problem not in rest], len(rest)
+            for problem in named:
+                print(palette.red(str(problem)) if problem.severity == "error" else palette.yellow(str(problem)))
+            if more:
+                print(palette.yellow(f"{file}: warning: {more} more like these; --json lists all"))
+            if not _has_error(problems):
+                warnings = f", {counted(len(problems), 'warning')}" if problems else ""
+                print(f"{file}: {palette.green('ok')}{warnings}")
     return 1 if any(problems if args.strict else _has_error(problems) for _, problems in checked_documents) else 0
 
 
@@ -93,21 +104,6 @@ def _failing_tools(scenario: Scenario) -> list[Problem]:
 
     sentences = anyio.run(failing_tools, scenario)
     return [Problem(scenario.path, 0, "", sentence, "warning") for sentence in sentences]
-
-
-def _print_problems(file: str, problems: list[Problem]) -> None:
-    palette = Palette.of(sys.stdout)
-    # The problems to print, and how many are left out: of warnings without a line, only the first are shown.
-    placeless = [problem for problem in problems if not problem.line and problem.severity == "warning"]
-    rest = placeless[MOST_NAMED - 1 :] if len(placeless) > MOST_NAMED else []
-    named, more = [problem for problem in problems if problem not in rest], len(rest)
-    for problem in named:
-        print(palette.red(str(problem)) if problem.severity == "error" else palette.yellow(str(problem)))
-    if more:
-        print(palette.yellow(f"{file}: warning: {more} more like these; --json lists all"))
-    if not _has_error(problems):
-        warnings = f", {counted(len(problems), 'warning')}" if problems else ""
-        print(f"{file}: {palette.green('ok')}{warnings}")
 
 
 def _has_error(problems: list[Problem]) -> bool:

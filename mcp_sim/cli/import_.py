@@ -91,7 +91,12 @@ def run(args: argparse.Namespace) -> int:
         if isinstance(result, Unreached):
             for line in f"{result.name}: {result.reason}".splitlines():
                 note(_line(line))
-    servers = _named_apart([imported for imported in results if isinstance(imported, Imported)])
+    # The servers under distinct names, so that their files have distinct names.
+    found = [imported for imported in results if isinstance(imported, Imported)]
+    names = distinct([server.name for server in found])
+    servers = [
+        Imported(name, server.tools, server.spec, server.doubts) for name, server in zip(names, found, strict=True)
+    ]
     written = [] if args.check else _write(servers, args)
     reports = [Checked(server.name, [*_checked(server, args.output)]) for server in servers] if args.check else written
     scenario = _write_scenario(written, args.output)
@@ -164,14 +169,6 @@ def _with_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
         source.partition("?")[2] for source, raw in zip(sources, options["sources"], strict=True) if source != raw
     ]
     return {**parts, "sources": sources, "secrets": secrets}
-
-
-def _named_apart(servers: Sequence[Imported]) -> list[Imported]:
-    """Return the servers under distinct names, so that their files have distinct names."""
-    names = distinct([server.name for server in servers])
-    return [
-        Imported(name, server.tools, server.spec, server.doubts) for name, server in zip(names, servers, strict=True)
-    ]
 
 
 # writing --------------------------------------------------------------------------------------------------------------

@@ -55,7 +55,11 @@ def generate_record(turn: Turn, entity: Entity, key: Key, invent: Invent, known:
             record[field.name] = value
     if entity.open:
         _repeat(turn.view, record, entity, given)
-    _settle(record, entity, given)
+    # Make generated values agree with each other and with the given ones; in a closed entity only its stamps.
+    settling = (*adjustments(entity), *_periods(entity, given)) if entity.open else ()
+    for name, adjust in (*settling, *_stamps(entity)):
+        if name not in given:
+            adjust(record)
     return {name: record[name] for name in dict.fromkeys((*entity.fields, *record)) if name in record}
 
 
@@ -75,14 +79,6 @@ def _repeat(view: View, record: Record, entity: Entity, given: Container[str]) -
             value = repeated_value(entity.name, name, link, source) if name not in given else None
             if value is not None and isinstance(record[name], str):
                 record[name] = value
-
-
-def _settle(record: Record, entity: Entity, given: Container[str]) -> None:
-    """Make generated values agree with each other and with the given ones; in a closed entity only its stamps."""
-    settling = (*adjustments(entity), *_periods(entity, given)) if entity.open else ()
-    for name, adjust in (*settling, *_stamps(entity)):
-        if name not in given:
-            adjust(record)
 
 
 def _periods(entity: Entity, given: Container[str]) -> list[tuple[str, Adjustment]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
@@ -111,7 +111,13 @@ class RecordWriter:
         for field_part in self.parts:
             if field_part.name not in record:
                 self._fill(field_part, Chance(salt + field_part.salt), record, place, moment, given=row is not None)
-        self._adjust(record, given)
+        for rule in self.inherits:
+            if rule.name not in given and record.get(rule.name) is not None:
+                value = inherited_value(record, rule, self.tables)
+                record[rule.name] = record[rule.name] if value is None else value
+        for name, adjust in self.adjustments:
+            if name not in given:
+                adjust(record)
         for conform in self.conforms:
             record = conform(record, given)
         ordered = {name: record[name] for name in self.order if name in record}
@@ -153,15 +159,6 @@ class RecordWriter:
             value = make_distinct(value, taken, field_part.schema or {})
         taken[value] = 1
         return value
-
-    def _adjust(self, record: Record, given: Iterable[str]) -> None:
-        for rule in self.inherits:
-            if rule.name not in given and record.get(rule.name) is not None:
-                value = inherited_value(record, rule, self.tables)
-                record[rule.name] = record[rule.name] if value is None else value
-        for name, adjust in self.adjustments:
-            if name not in given:
-                adjust(record)
 
     def _row_times(self, record: Record, moment: Moment) -> Moment:
         """Return the times of a record whose given row may hold its creation time."""

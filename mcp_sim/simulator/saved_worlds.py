@@ -143,9 +143,16 @@ def restore(world: World, snapshot: bytes, lines: Sequence[bytes]) -> None:
     lines = [line for line in lines if line]
     world.ledger = Ledger(world.ledger.keep, lines[-world.ledger.keep :])
     world.history = History(world.ledger.keep)
-    entries = _lines_since_reset(lines)
-    for past, length in _pasts(entries):
-        world.history.append(past, length)
+    # The steps from the newest reset on, with the lengths of their lines.
+    entries = [(entry, len(line)) for line in lines if "step" in (entry := decode(line))]
+    opened = max((at for at, (entry, _) in enumerate(entries) if entry["step"]["entry"] == "reset"), default=0)
+    entries = entries[opened:]
+    index = 0
+    for entry, size in entries:
+        step = entry["step"]
+        index = step.get("index", index)
+        if step["entry"] != "reset":
+            world.history.append(past_of(step, index), size)
     for call, observation in _keyed([entry for entry, _ in entries]):
         world.keyed_calls.learn(call, observation)
     world.past_versions = deque[PastVersion](maxlen=versions_kept(faults))
@@ -186,16 +193,6 @@ def _overlay(body: Record) -> Overlay:
 # entries of a ledger --------------------------------------------------------------------------------------------------
 
 
-def _pasts(entries: Sequence[tuple[Record, int]]) -> Iterator[tuple[PastCall, int]]:
-    """Yield the calls and events of ledger entries, with their size in bytes."""
-    index = 0
-    for entry, size in entries:
-        step = entry["step"]
-        index = step.get("index", index)
-        if step["entry"] != "reset":
-            yield past_of(step, index), size
-
-
 def _keyed(entries: Sequence[Record]) -> Iterator[tuple[Call, Observation]]:
     """Yield the calls with an idempotency key, and their observations."""
     for entry in entries:
@@ -203,13 +200,6 @@ def _keyed(entries: Sequence[Record]) -> Iterator[tuple[Call, Observation]]:
         if key is not None:
             call = Call(step["tool"], step["arguments"], step.get("answers", {}), key, step.get("caller", ""))
             yield call, observation_of(step["served"] or step["truth"]["observation"])
-
-
-def _lines_since_reset(lines: Sequence[bytes]) -> list[tuple[Record, int]]:
-    """Return the steps in ledger lines from the newest reset on, with the length of each line in bytes."""
-    entries = [(entry, len(line)) for line in lines if "step" in (entry := decode(line))]
-    opened = max((at for at, (entry, _) in enumerate(entries) if entry["step"]["entry"] == "reset"), default=0)
-    return entries[opened:]
 
 
 def past_of(step: Mapping[str, Any], index: int) -> PastCall:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
@@ -48,7 +48,18 @@ class DistractorTools(Perturbation):
     def catalogue(self, listing: Listing) -> Sequence[Tool]:
         models = [tool for tool in listing.tools if tool.id in listing.reach]
         chance = listing.draws.generator("distractors")
-        copies = list(_made(models, {tool.name for tool in listing.tools}))
+        # All tools that can be derived from these, under free names.
+        taken = {tool.name for tool in listing.tools}
+        copies = list[Tool]()
+        for model in models:
+            for way, about in WAYS:
+                name = way.format(name=model.name)
+                if name in taken:
+                    continue
+                description = about.replace("{description}", model.description).strip()
+                kept = {key: value for key, value in model.definition.items() if key not in ("title", "outputSchema")}
+                definition = {**kept, "name": name, "description": description}
+                copies.append(replace(model, id=f"{model.id.removesuffix(model.name)}{name}", definition=definition))
         tools = list(listing.tools)
         for tool in chance.sample(copies, min(self.count, len(copies))):
             tools.insert(chance.randrange(len(tools) + 1), tool)
@@ -62,19 +73,6 @@ class DistractorTools(Perturbation):
         if not any(_is_made_in(way, name) for way, _ in WAYS):
             return None
         return Observation(ToolResult(self.message.replace("{name}", name), form="text", is_error=True))
-
-
-def _made(models: Sequence[Tool], taken: set[str]) -> Iterator[Tool]:
-    """Yield all tools that can be derived from these, under free names."""
-    for model in models:
-        for way, about in WAYS:
-            name = way.format(name=model.name)
-            if name in taken:
-                continue
-            description = about.replace("{description}", model.description).strip()
-            kept = {key: value for key, value in model.definition.items() if key not in ("title", "outputSchema")}
-            definition = {**kept, "name": name, "description": description}
-            yield replace(model, id=f"{model.id.removesuffix(model.name)}{name}", definition=definition)
 
 
 def _is_made_in(way: str, name: str) -> bool:

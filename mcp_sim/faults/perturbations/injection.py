@@ -71,20 +71,18 @@ class Injection(Perturbation):
             return replace_part(value, rows, [*listed, {**cast("Record", listed[0]), name: self._instruction(turn)}])
         for path in shape.records(value):
             record = cast("Record", get_part(value, path))
-            name = self._name(record, shape)
+            # The field of a record that gets the instruction; None if no field can hold it.
+            if self.placement == "field":
+                name = self.field or "note_to_assistant"
+            elif self.field is not None:
+                name = self.field if isinstance(record.get(self.field), str) else None
+            else:
+                name = _longest(record, shape)
             if name is not None:
                 instruction = self._instruction(turn)
                 text = f"{record[name]} {instruction}" if self.placement == "value" else instruction
                 return replace_part(value, path, {**record, name: text})
         return value
-
-    def _name(self, record: Record, shape: ResultShape) -> str | None:
-        """Return the field of a record that gets the instruction; None if no field can hold it."""
-        if self.placement == "field":
-            return self.field or "note_to_assistant"
-        if self.field is not None:
-            return self.field if isinstance(record.get(self.field), str) else None
-        return _longest(record, shape)
 
     def is_hostile(self) -> bool:
         return True

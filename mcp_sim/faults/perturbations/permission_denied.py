@@ -191,16 +191,13 @@ class _Guard:
             key = find_key(after, self.entity.name, self.shape.key_of(shown))
             record = None if key is None else after.get(self.entity.name, key)
             if self.rule.fits(shown if record is None else record):
-                value = replace_part(value, path, self._without(shown))
+                kept: dict[str, Any] = {}
+                for name, held in shown.items():
+                    how = self.withheld.get(name)
+                    if how != "absent":
+                        kept[name] = held if how is None else None
+                value = replace_part(value, path, kept)
         return with_value(turn, transition, value)
-
-    def _without(self, shown: Record) -> Record:
-        kept: dict[str, Any] = {}
-        for name, value in shown.items():
-            how = self.withheld.get(name)
-            if how != "absent":
-                kept[name] = value if how is None else None
-        return kept
 
 
 def _is_about(shape: ResultShape, entity: str) -> bool:

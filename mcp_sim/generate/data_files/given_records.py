@@ -223,7 +223,14 @@ def _record(table: Table, index: int, row: Record, columns: Mapping[str, _Column
 
 def unnested(table: Table, entity: Entity, domain: Domain) -> tuple[list[Record], dict[str, list[Record]]]:
     """Split off nested records of entities that link to this one. Return the rows without them, and them."""
-    inner = dict(_inner(table, entity, domain))
+    # The columns that hold records of an entity which links to this one, with its name and the link field.
+    inner = dict[str, tuple[str, str]]()
+    for column in dict.fromkeys(name for row in table.rows for name, value in row.items() if records_in(value)):
+        name = None if column in entity.fields else find_entity(column, domain.entities)
+        fields = domain.entities[name].fields.values() if name is not None else ()
+        link = next((field.name for field in fields if field.link == entity.name), None)
+        if name is not None and link is not None:
+            inner[column] = (name, link)
     if not inner:
         return list(table.rows), {}
     rows_by_table: dict[str, list[Record]] = {name: [] for name, _ in inner.values()}
@@ -236,16 +243,6 @@ def unnested(table: Table, entity: Entity, domain: Domain) -> tuple[list[Record]
             ]
         rows.append({name: value for name, value in row.items() if name not in inner})
     return rows, rows_by_table
-
-
-def _inner(table: Table, entity: Entity, domain: Domain) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the columns that hold records of an entity which links to this one, with its name and the link field."""
-    for column in dict.fromkeys(name for row in table.rows for name, value in row.items() if records_in(value)):
-        name = None if column in entity.fields else find_entity(column, domain.entities)
-        fields = domain.entities[name].fields.values() if name is not None else ()
-        link = next((field.name for field in fields if field.link == entity.name), None)
-        if name is not None and link is not None:
-            yield column, (name, link)
 
 
 # values ---------------------------------------------------------------------------------------------------------------

@@ -161,7 +161,8 @@ class Player:
         for attempt in range(self._strategy.tries):
             await self._wait(text)
             if isinstance(call, Step) and call.look and (not attempt or self._strategy.reads != "never"):
-                await self._look(call.look)
+                seen = await self._until_done(call.look, None)
+                self._keep(call.look, seen.value if seen else None)
             reply = await self._asked(call)
             if isinstance(call, Notice) and _shows(reply, call):
                 self._keep(call, reply.value)
@@ -177,11 +178,6 @@ class Player:
             if self._strategy.passing_only and not _PASSING.search(text):
                 break
         raise GaveUp(call.call, text)
-
-    async def _look(self, look: Call) -> None:
-        """Read something, and keep values of it."""
-        reply = await self._until_done(look, None)
-        self._keep(look, reply.value if reply else None)
 
     async def _wait(self, text: str) -> None:
         """Wait as long as the text of an error says."""

@@ -58,7 +58,17 @@ class Journal:
                 f"{path}: is not the journal of a hunt; choose another file (hunt --journal, curriculum -o)"
             )
         whole = text[: text.rfind("\n") + 1]
-        lines = _lines(whole, path)
+        lines = list[dict[str, Any]]()
+        for number, line in enumerate(whole.splitlines()):
+            try:
+                value: Any = json.loads(line)
+            except ValueError:
+                value = None
+            if not isinstance(value, dict) or (number and not {"key", "trial"} <= value.keys()):
+                raise UsageError(
+                    f"{path}: line {number + 1} is not one of a hunt's journal; delete it, or name another file"
+                )
+            lines.append(cast("dict[str, Any]", value))
         if lines and lines[0] != header:
             if len(lines) > 1 and lines[0] != {**header, PROGRAMS: lines[0].get(PROGRAMS)}:
                 raise UsageError(
@@ -116,19 +126,3 @@ def _read(path: Path) -> str:
         return path.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}") from None
-
-
-def _lines(text: str, path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a journal. Raises `UsageError` if it is something else."""
-    entries = list[dict[str, Any]]()
-    for number, line in enumerate(text.splitlines()):
-        try:
-            value: Any = json.loads(line)
-        except ValueError:
-            value = None
-        if not isinstance(value, dict) or (number and not {"key", "trial"} <= value.keys()):
-            raise UsageError(
-                f"{path}: line {number + 1} is not one of a hunt's journal; delete it, or name another file"
-            )
-        entries.append(cast("dict[str, Any]", value))
-    return entries

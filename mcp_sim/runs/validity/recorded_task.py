@@ -59,7 +59,13 @@ def recorded_task(task: Task, session: Session, domain: Domain) -> Task:
             texts.setdefault(text, not any(occurrences(earlier.text, text) for earlier in calls[:n]))
     texts = [text for text, is_new in texts.items() if is_new]
     goal = [*_goals(calls, texts)]
-    steps = [*_steps(calls)]
+    # The calls that write, and those that show values which others need.
+    steps = list[Step]()
+    for n, call in enumerate(calls):
+        if call.only_reads and not call.is_needed:
+            continue
+        check = None if call.only_reads else _check(call, calls[n + 1 :], calls[:n])
+        steps.append(Step(call=call.tool, arguments=call.arguments, keep=call.keep, check=check))
     if not goal or not any(step.check for step in steps):
         raise UsageError(
             f"{session.file}: no task can be made from it: no call that succeeded shows again what another wrote; "
@@ -136,15 +142,6 @@ def _is_chosen_by_servers(leaf: Json, name: str) -> bool:
     if isinstance(leaf, str):
         return any(letter.isdigit() for letter in leaf) and " " not in leaf
     return isinstance(leaf, int) and name.lower().endswith(("id", "ids", "key", "number", "index"))
-
-
-def _steps(calls: Sequence[_Seen]) -> Iterator[Step]:
-    """Yield the calls that write, and those that show values which others need."""
-    for n, call in enumerate(calls):
-        if call.only_reads and not call.is_needed:
-            continue
-        check = None if call.only_reads else _check(call, calls[n + 1 :], calls[:n])
-        yield Step(call=call.tool, arguments=call.arguments, keep=call.keep, check=check)
 
 
 def _check(call: _Seen, later: Sequence[_Seen], earlier: Sequence[_Seen]) -> Check | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, cast
 
 import jsonschema_rs
@@ -73,24 +72,20 @@ def impossible_parts(schema: Record, *, with_whole: bool = True) -> dict[tuple[s
 
 
 def _has_many_cases(schema: Record) -> bool:
-    parts = [*_parts(schema)]
-    if all(_COUNTED.isdisjoint(inner) for inner in parts):  # as in most of the hundreds of schemas of a catalogue
-        return False
-    branching = (inner for inner in parts if not _APPLIED.isdisjoint(inner))
-    return any(_alternatives(inner, schema, set()) > _MOST_ALTERNATIVES for inner in branching)
-
-
-def _parts(schema: Json) -> Iterator[Record]:
-    """Yield every object in a schema."""
+    parts = list[Record]()
     waiting = [schema]
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
             body = cast("Record", value)
-            yield body
+            parts.append(body)
             waiting += body.values()
         elif isinstance(value, list):
             waiting += cast("list[Json]", value)
+    if all(_COUNTED.isdisjoint(inner) for inner in parts):  # as in most of the hundreds of schemas of a catalogue
+        return False
+    branching = (inner for inner in parts if not _APPLIED.isdisjoint(inner))
+    return any(_alternatives(inner, schema, set()) > _MOST_ALTERNATIVES for inner in branching)
 
 
 def _alternatives(schema: Json, root: Record, followed: set[str]) -> int:
