@@ -70,7 +70,8 @@ def run(args: argparse.Namespace) -> int:
     finally:
         progress.clear()
     if args.details is not None:
-        replace_file(args.details, "".join(_detail_lines(report)))
+        imperfect = [call.to_json() for call in report.calls if not call.is_perfect]
+        replace_file(args.details, "".join(json.dumps(call, ensure_ascii=False) + "\n" for call in imperfect))
     _print(report, as_json=args.json)
     return _exit_code(report, args.at_least)
 
@@ -122,9 +123,3 @@ def _cells(scores: Scores, names: Sequence[str]) -> list[str]:
 
 def _number(score: float | None) -> str:
     return "-" if score is None else f"{score:.3f}"
-
-
-def _detail_lines(report: Report) -> Iterator[str]:
-    for call in report.calls:
-        if not call.is_perfect:
-            yield json.dumps(call.to_json(), ensure_ascii=False) + "\n"

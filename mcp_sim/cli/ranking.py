@@ -12,7 +12,7 @@ from mcp_sim.recordings.ranking import Rank, Ranking
 from mcp_sim.runs.validity.comparison import Validity
 from mcp_sim.runs.validity.gating import Reference, compared, job_of, references
 from mcp_sim.runs.validity.task import Task, read_task
-from mcp_sim.types import Json, Record
+from mcp_sim.types import Record
 from mcp_sim.types.errors import UsageError
 
 _TARGET = "mcp_sim.runs.validity.gating:played"
@@ -85,11 +85,8 @@ def _rank(task: str, validity: Validity) -> Rank:
 def lines(validity: Sequence[Record]) -> Iterator[str]:
     """Yield how agents rank on what was written and on the inferred plans, by task."""
     for row in validity:
-        program, plans = ("-" if side is None else _number(side["rho"]) for side in (row["program"], row["plans"]))
+        rhos = (None if side is None else side["rho"] for side in (row["program"], row["plans"]))
+        program, plans = ("-" if rho is None else f"{rho:.2f}" for rho in rhos)
         yield f"Agents rank as on the real server by {program} (plans alone {plans}): {row['task']}"
         if row["program"] is not None and row["program"]["parting"]:
             yield f"  {row['program']['parting']}"
-
-
-def _number(rho: Json) -> str:
-    return "-" if rho is None else f"{rho:.2f}"

@@ -24,7 +24,7 @@ from mcp_sim.cli.terminal import Palette, counted, first_few, json_option, note,
 from mcp_sim.models.language_model.endpoint import EndpointSettings, Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.recordings.compiling.gate import Gate, Judged
+from mcp_sim.recordings.compiling.gate import Gate
 from mcp_sim.recordings.compiling.prompt import LONGEST, prompt_text
 from mcp_sim.recordings.compiling.rounds import ROUNDS, Author, Outcome, write_program
 from mcp_sim.recordings.compiling.subject import PROGRAM, Subject, can_be_edited
@@ -321,26 +321,17 @@ def _tool_report(tool: str, gate: Gate, outcome: Outcome) -> Record:
     judged, plans = outcome.judged, gate.plans
     kept = judged is not None and tool in judged.functions
     shown = judged or outcome.best
+    excused = outcome.excused.get(tool, ())
+    excuses = [f"kept, since other functions work on what it creates: {reason}" for reason in excused]
+    had = shown is None or shown.whole or tool in shown.functions or tool in outcome.dropped
     return {
         "kept": kept,
-        "result": "kept" if kept else _left_out(tool, shown, outcome),
+        "result": "kept" if kept else "dropped" if had else "missing",
         "checks": [] if shown is None else [*shown.checks.get(tool, ())],
         "held_back": None if shown is None else shown.held.tools.get(tool),
         "plan": plans.held.tools.get(tool),
-        "why": _excuse(tool, outcome) if kept else _why(tool, outcome),
+        "why": excuses if kept else _why(tool, outcome),
     }
-
-
-def _excuse(tool: str, outcome: Outcome) -> list[str]:
-    """Return what is wrong with a function that is kept all the same; empty if nothing."""
-    why = outcome.excused.get(tool, ())
-    return [f"kept, since other functions work on what it creates: {reason}" for reason in why]
-
-
-def _left_out(tool: str, shown: Judged | None, outcome: Outcome) -> str:
-    """Return whether a tool never had a function, or lost it."""
-    had = shown is None or shown.whole or tool in shown.functions or tool in outcome.dropped
-    return "dropped" if had else "missing"
 
 
 def _why(tool: str, outcome: Outcome) -> list[str]:

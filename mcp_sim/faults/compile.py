@@ -217,12 +217,11 @@ def scaled_perturbations(scenario: Scenario) -> tuple[PerturbationEntry, ...]:
     """
     if scenario.intensity == 1:
         return scenario.perturbations
-    return tuple(_scaled(entry, scenario.intensity) for entry in scenario.perturbations)
-
-
-def _scaled(entry: PerturbationEntry, intensity: float) -> PerturbationEntry:
-    perturbation = entry.perturbation.scaled(intensity)
-    return replace(entry, perturbation=perturbation, when=_scaled_when(entry.when, intensity))
+    share = scenario.intensity
+    return tuple(
+        replace(entry, perturbation=entry.perturbation.scaled(share), when=_scaled_when(entry.when, share))
+        for entry in scenario.perturbations
+    )
 
 
 def _scaled_when(when: When, intensity: float) -> When:

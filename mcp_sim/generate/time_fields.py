@@ -197,10 +197,6 @@ def _time_writer(
     return make
 
 
-def _updated(chance: Chance, record: Record, when: Moment) -> datetime:
-    return when.created if chance.unit() < 0.35 else _past(chance, record, when)
-
-
 def _past(chance: Chance, _record: Record, when: Moment) -> datetime:
     """Draw a time after the creation, mostly soon after it."""
     return when.created + min(_LATELY, when.now - when.created) * chance.unit() ** 2
@@ -292,7 +288,7 @@ _STEPS = {"min": (timedelta(minutes=1), 1), "h": (timedelta(minutes=5), 12), "da
 
 _MOMENTS: dict[TimeMeaning, Callable[[Chance, Record, Moment], datetime]] = {
     "created": lambda _chance, _record, when: when.created,
-    "updated": _updated,
+    "updated": lambda chance, record, when: when.created if chance.unit() < 0.35 else _past(chance, record, when),
     "past": _past,
     "recent": _recent,
     "occurred": _occurred,

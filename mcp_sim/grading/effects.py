@@ -200,10 +200,6 @@ class Effect:
             return difference.dropped == self.value and not difference.inserted
         return is_same_amount(difference.amount, -self.value)
 
-    def is_set_by(self, difference: Difference) -> bool:
-        """Whether a difference makes the same edit of a text, whatever else the text holds."""
-        return self.edit is not None and self.edit == (difference.inserted, difference.dropped)
-
     @property
     def record(self) -> str:
         """The name of the record in a sentence."""

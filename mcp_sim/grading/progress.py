@@ -153,7 +153,9 @@ class Progress(NamedTuple):
             and any(is_same_amount(amount, -effect.amount) for amount in amounts)
         ):
             return self._replace(taken_back=self.taken_back + 1)
-        if _is_equal(value, effect.value) or any(effect.is_set_by(difference) for difference in here):
+        # The same edit of a text counts, whatever else the text holds.
+        is_edited = effect.edit in [(difference.inserted, difference.dropped) for difference in here]
+        if _is_equal(value, effect.value) or is_edited:
             return self._replace(is_there=True)
         if not here:
             return self
@@ -205,7 +207,6 @@ class Progress(NamedTuple):
             return None  # whatever happened in between
         match effect.kind:
             case "create":
-                effect = self.effect
                 own = [record for record in self.records if record.is_own and not record.is_removed]
                 if own or self.steps:
                     steps = [*(record.step for record in own if not record.is_taken), *self.steps]
@@ -220,7 +221,7 @@ class Progress(NamedTuple):
                 return f"it had no effect: there is no {effect.entity}{fields}"
             case "delete":
                 is_missing = not self.is_there and view.get(effect.entity, effect.key) is not None
-                return f"{effect.record} is still there" if is_missing else self._problem_of_repetition(1)
+                return f"{effect.record} is still there" if is_missing else self._problem_of_repetition()
             case "set":
                 return self._problem_of_set(view)
             case _:
@@ -231,17 +232,17 @@ class Progress(NamedTuple):
         record = view.get(effect.entity, effect.key)
         value = value_at(record, effect.path)
         if self.is_there or _is_equal(value, effect.value):
-            return self._problem_of_repetition(1)
+            return self._problem_of_repetition()
         is_text = effect.edit is not None or (isinstance(effect.value, str) and len(effect.value) > _LONG)
         if record is None:
             return f"{effect.record} is gone, and {'.'.join(map(str, effect.path))} never was {shown(effect.value)}"
         actual = "as before" if is_text and _is_equal(value, effect.before) else shown(value)
         return f"{effect.place} is {actual}, expected {shown(effect.value)}"
 
-    def _problem_of_repetition(self, at_first: int) -> str | None:
+    def _problem_of_repetition(self) -> str | None:
         if not self.steps or not self.effect.is_counted:
             return None
-        n = len(self.steps) + at_first - self.taken_back
+        n = 1 + len(self.steps) - self.taken_back
         if n <= 1:
             return None
         return f"{self.effect.place} was changed {times(n)}, again by {_steps(self.steps)}; expected once"

@@ -122,7 +122,9 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
         for name, given in _table_records(domain).items()
         if name in filled or name not in records or not records[name].rows
     }
-    return CompiledDomain(domain, records, _unused_by_all(compiled), partial(_suggestion, compiled, world))
+    # Servers share the given state, so that a part is unused only if none of them shows it.
+    unused = [path for path in compiled[0].unused if all(path in server.unused for server in compiled)]
+    return CompiledDomain(domain, records, unused, partial(_suggestion, compiled, world))
 
 
 def _with_libraries(spec: Spec, state: Json) -> Spec:
@@ -217,11 +219,6 @@ def _check_plans(specs: Iterable[Spec], plans: Mapping[str, Plan]) -> None:
                         f"cannot be carried out, and is not used: {'; '.join(plan.reasons)}"
                     )
                 check_how(spec.root.at("sim", name), declared, plan, name)
-
-
-def _unused_by_all(servers: Sequence[_Server]) -> list[Path]:
-    # Servers share the given state, so that a part is unused only if none of them shows it.
-    return [path for path in servers[0].unused if all(path in server.unused for server in servers)]
 
 
 def _suggestion(servers: Sequence[_Server], world: WorldPart, path: Path) -> str:

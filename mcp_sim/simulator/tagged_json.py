@@ -77,7 +77,7 @@ def _split(value: Any) -> tuple[list[Any], list[Any]]:
         case dict():
             return ["dict"], _flat(cast("dict[Any, Any]", value).items())
         case HashTrieMap():
-            return ["map"], _flat(sorted(cast("HashTrieMap[Any, Any]", value).items(), key=_by_key))
+            return ["map"], _flat(sorted(cast("HashTrieMap[Any, Any]", value).items(), key=lambda item: repr(item[0])))
         case frozenset():
             return ["frozenset"], sorted(cast("frozenset[Any]", value), key=repr)
         case datetime():
@@ -100,10 +100,6 @@ def _is_named_tuple(cls: Any) -> bool:
 
 def _flat(items: Iterable[tuple[Any, Any]]) -> list[Any]:
     return [item for pair in items for item in pair]
-
-
-def _by_key(item: tuple[Any, Any]) -> str:
-    return repr(item[0])
 
 
 def _restored(node: list[Any], values: list[Any]) -> Any:
@@ -129,15 +125,11 @@ def _pairs(parts: list[Any]) -> dict[Any, Any]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-def _map(parts: list[Any]) -> HashTrieMap[Any, Any]:
-    return HashTrieMap(_pairs(parts))
-
-
 _MAKERS: Mapping[str, Callable[[list[Any]], Any]] = {
     "tuple": tuple,
     "list": list,
     "dict": _pairs,
-    "map": _map,
+    "map": lambda parts: HashTrieMap(_pairs(parts)),
     "frozenset": frozenset,
 }
 

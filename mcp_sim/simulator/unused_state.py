@@ -147,7 +147,8 @@ def suggestions(
         return
     undeclared = {name: tool for name, tool in evidence.tools.items() if name not in evidence.overrides}
     if inferred.entities[entity].singleton:
-        getters = [tool for name, tool in undeclared.items() if _may_get_one(tool, inferred.plans[name])]
+        readers = (tool for name, tool in undeclared.items() if inferred.plans[name].verb not in _WRITING)
+        getters = [tool for tool in readers if not required(tool.input_schema)]
         alike = _named_alike(path[-1:], getters, inferred.plans)
         yield from ((tool, {"verb": "get", "entity": entity}) for tool in alike[:_MOST_TOOLS])
         return
@@ -155,10 +156,6 @@ def suggestions(
     alike = _named_alike(names, free, inferred.plans) or _asking_by_parent(inferred.entities[entity], free, inferred)
     for tool in islice(alike, _MOST_TOOLS):
         yield tool, {"verb": _verb(tool, inferred.plans[tool.id], inferred.entities[entity]), "entity": entity}
-
-
-def _may_get_one(tool: Tool, plan: Plan) -> bool:
-    return plan.verb not in _WRITING and not required(tool.input_schema)
 
 
 def _verb(tool: Tool, plan: Plan, entity: Entity) -> str:

@@ -116,7 +116,8 @@ def _message_parts(message: Mapping[str, Any]) -> tuple[list[ToolCall], str]:
     entries = in_list(written)
     if not all(isinstance(entry, Mapping) for entry in [*entries, *blocks]):
         raise Unparseable("Error: the tool calls of the message are not a list of objects")
-    calls = [*_openai_calls(entries), *_anthropic_calls(blocks)]
+    used = [block for block in blocks if block.get("type") == "tool_use"]
+    calls = [*_openai_calls(entries), *(_call(block, "input", block.get("id")) for block in used)]
     texts: list[Any] = [block.get("text", "") for block in blocks if block.get("type") == "text"]
     if not all(isinstance(text, str) for text in texts):
         raise Unparseable("Error: the text of the message is not a text")
@@ -129,10 +130,6 @@ def _openai_calls(written: Iterable[Record]) -> Iterator[ToolCall]:
         if not isinstance(function, Mapping):
             raise Unparseable("Error: a tool call has no function")
         yield _call(cast("Record", function), "arguments", call.get("id"))
-
-
-def _anthropic_calls(blocks: Iterable[Record]) -> Iterator[ToolCall]:
-    return (_call(block, "input", block.get("id")) for block in blocks if block.get("type") == "tool_use")
 
 
 def _call(function: Mapping[str, Any], key: str, call_id: Any) -> ToolCall:

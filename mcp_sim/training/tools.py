@@ -58,10 +58,6 @@ def definition_of(tool: Tool) -> Record:
     return dict(tool.definition)
 
 
-def _as_mcp(name: str, definition: Record) -> Record:
-    return {**definition, "name": name}
-
-
 def _as_openai(name: str, definition: Record) -> Record:
     description, parameters = definition.get("description") or "", definition["inputSchema"]
     return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
@@ -73,7 +69,7 @@ def _as_anthropic(name: str, definition: Record) -> Record:
 
 
 _FORMS: Mapping[Form, Callable[[str, Record], Record]] = {
-    "mcp": _as_mcp,
+    "mcp": lambda name, definition: {**definition, "name": name},
     "openai": _as_openai,
     "anthropic": _as_anthropic,
 }

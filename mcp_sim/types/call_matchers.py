@@ -130,12 +130,8 @@ class CallPattern(Kind):
         return [problem for name in self.arguments if (problem := unknown_argument(name, tools))]
 
 
-def _as_given(value: Any) -> Any:
-    return value
-
-
 ShortCallPattern: TypeAlias = Annotated[
-    CallPattern, BeforeValidator(_as_given, json_schema_input_type=str | CallPattern)
+    CallPattern, BeforeValidator(lambda value: value, json_schema_input_type=str | CallPattern)
 ]
 """A pattern that documents may shorten to the name of the tool."""
 

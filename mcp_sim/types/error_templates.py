@@ -174,7 +174,7 @@ def _invalid(turn: Turn) -> tuple[str, str, Record]:
 
 def fill_message(message: str, slots: Mapping[str, Json]) -> str:
     """Fill the known slots of a scenario's message."""
-    return _SLOT.sub(lambda match: _text(match, slots) if match[1] in slots else match[0], message)
+    return _SLOT.sub(lambda match: as_text(slots[match[1]]) if match[1] in slots else match[0], message)
 
 
 def slots_in(template: Json) -> set[str]:
@@ -191,8 +191,3 @@ def fill_template(template: Json, slots: Mapping[str, Json]) -> Json:
         return slots[slot[1]] if slot and slot[1] in slots else fill_message(text, slots)
 
     return map_texts(template, filled)
-
-
-def _text(slot: re.Match[str], slots: Mapping[str, Json]) -> str:
-    value = slots[slot[1]]
-    return as_text(value)

@@ -160,7 +160,12 @@ def functions(view: View, domain: Domain) -> dict[str, Function]:
         shown += len(fitting)
         return fitting
 
-    return {"find": find, "sum": _sum, "min": _least, "max": _most}
+    return {
+        "find": find,
+        "sum": lambda *values: sum(_numbers("sum", values)),
+        "min": lambda *values: min(_orderable("min", values)),
+        "max": lambda *values: max(_orderable("max", values)),
+    }
 
 
 def _records(view: View, domain: Domain, entity: str) -> Iterator[Record]:
@@ -220,18 +225,6 @@ def _double(value: Json) -> Json:
 
 
 # functions ------------------------------------------------------------------------------------------------------------
-
-
-def _sum(*values: Any) -> Any:
-    return sum(_numbers("sum", values))
-
-
-def _least(*values: Any) -> Any:
-    return min(_orderable("min", values))
-
-
-def _most(*values: Any) -> Any:
-    return max(_orderable("max", values))
 
 
 def _numbers(name: str, values: tuple[Any, ...]) -> list[Any]:

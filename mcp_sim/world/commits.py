@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -18,7 +18,6 @@ from mcp_sim.types import (
     Due,
     Kept,
     Memories,
-    PastCall,
     PastVersion,
     Record,
     Step,
@@ -31,7 +30,6 @@ from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import BadArguments
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import canonical, nests_deeper, well_formed
-from mcp_sim.types.kinds import Occasion
 from mcp_sim.types.plans import RECORDLESS, Plan
 from mcp_sim.types.scenario import PerturbationEntry, Scenario
 from mcp_sim.world.catalogue import CatalogueFault
@@ -210,31 +208,7 @@ def mark_acted(version: Version, start: datetime, now: datetime) -> tuple[int, V
     return since, replace(version, memories=memories)
 
 
-def scheduled_acts(
-    timed: Sequence[PerturbationEntry], start: datetime, since: int, now: datetime
-) -> Iterator[tuple[datetime, PerturbationEntry, int]]:
-    """Yield the times, from `since` until `now`, at which perturbations act by themselves, each with its number."""
-    for entry in timed:
-        for number, at in entry.perturbation.occasions(start, start + since * MICROSECOND, now):
-            yield at, entry, number
-
-
-def changes_of_act(origin: Origin, version: Version, entry: PerturbationEntry, number: int, at: datetime) -> Due | None:
-    """Return what a scheduled perturbation does to a world; None if that is nothing."""
-    draws = Draws(origin.seed, origin.stream, f"{entry.id}/act", number)
-    actor, changes = entry.perturbation.act(Occasion(at, version.state, draws), version.faults.scenario.domain)
-    return Due(at, actor, tuple(changes)) if changes else None
-
-
 # after a call ---------------------------------------------------------------------------------------------------------
-
-
-def absorbed_changes(answered: AnsweredCall) -> tuple[Change, ...]:
-    """Return the records that the answer mentions for the first time, if the world's own answer is served."""
-    transition, truth = answered.transition, answered.truth
-    # A fault may have altered what is shown; the agent never saw the records of the world's own answer then.
-    is_shown = truth is not None and transition.observation.body is truth.observation.body
-    return transition.absorbed if is_shown else ()
 
 
 def state_after(state: State, transition: Transition, absorbed: tuple[Change, ...]) -> State:
@@ -342,13 +316,6 @@ def _lasts(fault: CatalogueFault, step: Step, origin: Origin, start: datetime) -
 def _acts_at(entry: PerturbationEntry, start: datetime, at: datetime) -> bool:
     """Whether a scheduled perturbation acts at this very time."""
     return any(time == at for _, time in entry.perturbation.occasions(start, at - MICROSECOND, at))
-
-
-def past_call(turn: Turn, transition: Transition, absorbed: tuple[Change, ...]) -> PastCall:
-    """Return the call as later calls see it."""
-    changes = (*transition.changes, *absorbed)
-    ok = transition.observation.ok
-    return PastCall(turn.index, turn.call.tool, turn.call.arguments, ok, turn.now, changes, absorbed)
 
 
 def replayed(state: State, steps: Sequence[Record]) -> State:

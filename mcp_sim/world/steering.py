@@ -17,18 +17,12 @@ from mcp_sim.types import Change, Due, PastCall, PastVersion, Record, Step
 from mcp_sim.types.calls import Memories
 from mcp_sim.types.clock import LONGEST
 from mcp_sim.types.doubts import settle_changes
+from mcp_sim.types.draws import Draws
 from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_values import well_formed
+from mcp_sim.types.kinds import Occasion
 from mcp_sim.world.catalogue import LISTED, announced
-from mcp_sim.world.commits import (
-    ACTED_UNTIL,
-    Faults,
-    Version,
-    changes_of_act,
-    is_due,
-    mark_acted,
-    scheduled_acts,
-)
+from mcp_sim.world.commits import ACTED_UNTIL, MICROSECOND, Faults, Version, is_due, mark_acted
 from mcp_sim.world.deferred_commits import fitting
 
 if TYPE_CHECKING:
@@ -152,14 +146,18 @@ def _acts(world: World, now: datetime) -> Iterator[tuple[datetime, partial[None]
     """Yield the acts of scheduled perturbations since the last call, with their times."""
     since, world.version = mark_acted(world.version, world.clock.start, now)
     _note_memory(world, ACTED_UNTIL)
-    for at, entry, number in scheduled_acts(world.version.faults.timed, world.clock.start, since, now):
-        yield at, partial(_act, world, entry, number)
+    start = world.clock.start
+    for entry in world.version.faults.timed:
+        for number, at in entry.perturbation.occasions(start, start + since * MICROSECOND, now):
+            yield at, partial(_act, world, entry, number)
 
 
 def _act(world: World, entry: PerturbationEntry, number: int, at: datetime) -> None:
-    due = changes_of_act(world.origin, world.version, entry, number, at)
-    if due is not None:
-        world.commit_due(due)
+    origin, version = world.origin, world.version
+    draws = Draws(origin.seed, origin.stream, f"{entry.id}/act", number)
+    actor, changes = entry.perturbation.act(Occasion(at, version.state, draws), version.faults.scenario.domain)
+    if changes:
+        world.commit_due(Due(at, actor, tuple(changes)))
 
 
 # records --------------------------------------------------------------------------------------------------------------

@@ -36,11 +36,9 @@ from mcp_sim.world.commits import (
     Origin,
     Unsaved,
     Version,
-    absorbed_changes,
     answer_to_keep,
     applied_after,
     arguments_text,
-    past_call,
     state_after,
     step_of,
     turn_without_call,
@@ -414,7 +412,10 @@ class World:
 
     def commit(self, turn: Turn, answered: AnsweredCall, measured: Mapping[str, Any]) -> None:
         """Write a call's events, changes and ledger entry, and make the new version visible."""
-        transition, absorbed = answered.transition, absorbed_changes(answered)
+        transition, truth = answered.transition, answered.truth
+        # A fault may have altered what is shown; the agent never saw the records of the world's own answer then.
+        is_shown = truth is not None and transition.observation.body is truth.observation.body
+        absorbed = transition.absorbed if is_shown else ()
         state = state_after(self.version.state, transition, absorbed)
         for due in transition.events:
             self.commit_due(due)
@@ -422,7 +423,9 @@ class World:
         plan = self.scenario.domain.plans.get(turn.call.tool)
         keeps = "" if plan is None else answer_to_keep(turn, answered, absorbed, plan)
         step = step_of(version, turn, answered, absorbed, self.version.state, keeps)
-        self.record(step, version, {**transition.measured, **measured}, past_call(turn, transition, absorbed))
+        changes, ok = (*transition.changes, *absorbed), transition.observation.ok
+        past = PastCall(turn.index, turn.call.tool, turn.call.arguments, ok, turn.now, changes, absorbed)
+        self.record(step, version, {**transition.measured, **measured}, past)
         if self.unsaved is not None:
             self.unsaved.note(turn)
         if transition.observation.delay:

@@ -99,13 +99,14 @@ class Contradiction(Perturbation):
             day = date.fromisoformat(str(page.get("date"))[:_DAY])
         except ValueError:
             day = turn.now.date()
-        changed = {name: self._off(str(page[name]), chance) for name in ("text", "description") if page.get(name)}
+        changed = {
+            name: _NUMBER.sub(lambda match: self._other(match[0], chance), str(page[name]))
+            for name in ("text", "description")
+            if page.get(name)
+        }
         # A search may show of the copy what it may show of the original, but no number of it.
         shown = None if page.get("preview") is None else " ".join(_without_numbers(str(page["preview"])))
         return address, {**page, **changed, "url": address, "date": (day - self.older).isoformat(), "preview": shown}
-
-    def _off(self, text: str, chance: Chance) -> str:
-        return _NUMBER.sub(lambda match: self._other(match[0], chance), text)
 
     def _other(self, number: str, chance: Chance) -> str:
         """Return another number, written as the first one is."""

@@ -62,20 +62,12 @@ def _cut_json(turn: Turn, body: ToolResult, _anatomy: ResultShape) -> ToolResult
     return ToolResult(text[: max(1, int(most * (0.3 + 0.6 * turn.chance("cut"))))], form="text")
 
 
-def _html(_turn: Turn, _body: ToolResult, _anatomy: ResultShape) -> ToolResult:
-    return ToolResult(PAGE, form="text")
-
-
 def _wrong_type(_turn: Turn, body: ToolResult, shape: ResultShape) -> ToolResult | None:
     rows = shape.rows(body.value)
     if rows is None:
         return body.with_value([body.value])
     listed = cast("list[Json]", get_part(body.value, rows))
     return body.with_value(replace_part(body.value, rows, {str(at): row for at, row in enumerate(listed)}))
-
-
-def _double_encoded(_turn: Turn, body: ToolResult, _anatomy: ResultShape) -> ToolResult:
-    return ToolResult(body.encoded.decode(), form="json")
 
 
 def _disagree(_turn: Turn, body: ToolResult, shape: ResultShape) -> ToolResult | None:
@@ -102,8 +94,8 @@ def _other(name: str, value: Json, shape: ResultShape) -> Json:
 
 HOW: Mapping[Any, Form] = {
     "cut_json": _cut_json,
-    "html": _html,
+    "html": lambda _turn, _body, _anatomy: ToolResult(PAGE, form="text"),
     "wrong_type": _wrong_type,
-    "double_encoded": _double_encoded,
+    "double_encoded": lambda _turn, body, _anatomy: ToolResult(body.encoded.decode(), form="json"),
     "disagree": _disagree,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from random import Random
 from typing import ClassVar, Literal, cast
 
@@ -11,7 +12,7 @@ from pydantic import Field
 from mcp_sim.faults.results import ResultShape, change_values, no_reads
 from mcp_sim.generate.keys import key_maker, next_key
 from mcp_sim.plans.records.projection import projector
-from mcp_sim.types import Change, Json, Key, Record, Tool, Turn, View
+from mcp_sim.types import Change, Json, Key, Record, Tool, Turn
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import items, properties
@@ -54,7 +55,11 @@ class NoiseRows(Perturbation):
 
     def _strangers(self, turn: Turn, listed: Sequence[Json], entity: Entity, chance: Random) -> Sequence[Record]:
         known = {cast("Record", row).get(entity.key) for row in listed if isinstance(row, dict)}
-        others = [row for row in _some(turn.view, entity.name) if row[0] not in known or self.source == "invented"]
+        others = [
+            row
+            for row in islice(turn.view.rows(entity.name), MOST_LOOKED_AT)
+            if row[0] not in known or self.source == "invented"
+        ]
         chosen = chance.sample(others, min(self.rows, len(others)))
         if self.source == "world":
             return [record for _, record in chosen]
@@ -75,10 +80,6 @@ def _shown_by(shape: ResultShape) -> Callable[[Record], Json] | None:
     for name in shape.plan.envelope.rows.split(".") if shape.plan.envelope.rows else ():
         schema = properties(schema).get(name, {})
     return projector(shape.entity, items(schema))
-
-
-def _some(view: View, entity: str) -> list[tuple[Key, Record]]:
-    return [row for _, row in zip(range(MOST_LOOKED_AT), view.rows(entity), strict=False)]
 
 
 def _free(turn: Turn, entity: Entity) -> Iterator[Key]:

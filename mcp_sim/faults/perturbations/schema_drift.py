@@ -111,16 +111,14 @@ class SchemaDrift(Perturbation):
             for name in self.remove
             if name in required(tool.input_schema)
         ]
-        problems += [f"{tool.id} has an argument {name!r} already" for name in self._taken(declared)]
+        # The new names that another argument already has, or gets as well.
+        new = [*(name for old, name in self.rename.items() if old in declared), *self.require]
+        taken = sorted({name for name in new if name in declared or new.count(name) > 1})
+        problems += [f"{tool.id} has an argument {name!r} already" for name in taken]
         for name, values in self.narrow.items():
             wrong = [value for value in values if name in declared and not Validator(declared[name]).is_valid(value)]
             problems += [f"{tool.id} never allowed {value!r} as {name}" for value in wrong]
         return [*problems, *self._idle(tool, declared), *self._unreadable(tool)]
-
-    def _taken(self, declared: Mapping[str, Record]) -> list[str]:
-        """Return the new names that another argument already has, or gets as well."""
-        new = [*(name for old, name in self.rename.items() if old in declared), *self.require]
-        return sorted({name for name in new if name in declared or new.count(name) > 1})
 
     def _idle(self, tool: Tool, declared: Mapping[str, Record]) -> Iterator[str]:
         """Yield a problem for each change that changes nothing."""
@@ -195,23 +193,23 @@ class SchemaDrift(Perturbation):
     def drifted(self, schema: Record) -> Record:
         """Return the inputSchema in its new form."""
         declared: Record = {}
-        for name, argument in properties(schema).items():
-            if name not in self.remove:
-                declared[self.rename.get(name, name)] = self._argument(name, argument)
+        for name, old in properties(schema).items():
+            argument = old
+            if name in self.remove:
+                continue
+            if name in self.narrow:
+                kept = {key: value for key, value in argument.items() if key != "default"}
+                argument = {**kept, "enum": self.narrow[name]}
+            if name in self.retype:
+                kept = {key: argument[key] for key in ("title", "description") if key in argument}
+                argument = {**kept, "type": self.retype[name]}
+            declared[self.rename.get(name, name)] = argument
         needed = [self.rename.get(name, name) for name in schema.get("required", ()) if name not in self.remove]
         return {
             **schema,
             "properties": {**declared, **self.require},
             **({"required": [*needed, *self.require]} if needed or self.require else {}),
         }
-
-    def _argument(self, name: str, schema: Record) -> Record:
-        if name in self.narrow:
-            schema = {**{key: value for key, value in schema.items() if key != "default"}, "enum": self.narrow[name]}
-        if name in self.retype:
-            kept = {key: schema[key] for key in ("title", "description") if key in schema}
-            schema = {**kept, "type": self.retype[name]}
-        return schema
 
 
 class _Forms:

@@ -134,19 +134,15 @@ def cost_sentences(summary: Summary) -> list[str]:
     """Render what the faults of each condition cost, or with a baseline why that is not known."""
     clean = [condition for condition in summary.conditions if not condition.condition.has_faults]
     if clean and len(clean) < len(summary.conditions) and not summary.costs:
-        return [_no_cost(clean[0])]
+        idle, runs = clean[0].counts["not exercised"], clean[0].runs
+        because = f": in {idle} of {runs} runs without faults, no expectation had anything to judge" if idle else ""
+        return [f"What the faults cost is not known, since no seed has judged runs both with and without them{because}"]
     if not summary.is_estimated:
         return []
     return [
         cost_sentence("Faults" if name == "faults" else f"Faults at {name}", cost)
         for name, cost in summary.costs.items()
     ]
-
-
-def _no_cost(clean: ConditionSummary) -> str:
-    idle = clean.counts["not exercised"]
-    because = f": in {idle} of {clean.runs} runs without faults, no expectation had anything to judge" if idle else ""
-    return f"What the faults cost is not known, since no seed has judged runs both with and without them{because}"
 
 
 def needed_sentence(summary: Summary, difference: float = 0.1) -> str:
@@ -261,7 +257,11 @@ def group_title(group: Sequence[RunResult]) -> str:
 
 def reasons(result: RunResult) -> list[str]:
     """Return why a run did not pass: the process, then each verdict that did not pass."""
-    bad = [verdict for verdict in failed_first(result.grade.verdicts) if not _is_good(verdict)]
+    bad = [
+        verdict
+        for verdict in failed_first(result.grade.verdicts)
+        if verdict.outcome not in ("passed", "vacuous") and not verdict.optional
+    ]
     verdicts = [f"{verdict.id}: {verdict.because}{notes(verdict)}" for verdict in bad]
     return (
         list(dict.fromkeys([] if verdicts and result.outcome == result.grade.outcome else [result.because])) + verdicts
@@ -272,7 +272,3 @@ def notes(verdict: GradedVerdict) -> str:
     """Render whether a verdict rests on a guess, and its options, in brackets."""
     names = [name for name in ("guessed", "gate", "optional") if getattr(verdict, name)]
     return f" ({', '.join(names)})" if names else ""
-
-
-def _is_good(verdict: GradedVerdict) -> bool:
-    return verdict.outcome in ("passed", "vacuous") or verdict.optional

@@ -60,7 +60,9 @@ class Sampler:
             if entity is not None and key is not None:
                 names[entity] = key
             arguments[name] = self._value(plan, name, parts[name], arguments, key)
-        whole = _wrapped(arguments, wrapper)
+        whole = arguments
+        for name in reversed(wrapper.split(".")) if wrapper else ():
+            whole = {name: whole}
         return None if Validator(schema).problems(whole) else Sample(whole, names)
 
     def _value(self, plan: Plan, name: str, schema: Record, arguments: Record, key: Key | None) -> Json:
@@ -113,10 +115,3 @@ def narrowed(plan: Plan, record: Record) -> Iterator[Record]:
     if filters:
         yield filters
     yield {}
-
-
-def _wrapped(arguments: Record, wrapper: str) -> Record:
-    """Return the arguments below the path of the argument that holds them."""
-    for name in reversed(wrapper.split(".")) if wrapper else ():
-        arguments = {name: arguments}
-    return arguments

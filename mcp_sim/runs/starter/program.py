@@ -44,6 +44,7 @@ def program_text(name: str, domain: Domain) -> str:
     entities = dict.fromkeys(plan.entity for plan in plans if plan.entity is not None and plan.tool not in adapted)
     tables = [line for entity in entities for line in _table(domain.entities[entity], entities)]
     libraries = [*dict.fromkeys(adapter.library for adapter in adapted.values())]
+    loads = [f"    world.{library}.load(given)" for library in libraries]  # the given state
     # The imports of a program, those of Python first.
     lines = {line for adapter in adapted.values() for line in adapter.imports}
     ours = sorted(line for line in lines if "mcp_sim" in line)
@@ -53,7 +54,7 @@ def program_text(name: str, domain: Domain) -> str:
         "name": re.sub(r"[^\w .-]", "_", name),
         "imports": "\n".join([*others, *([""] if others else []), *ours]),
         "tables": "\n".join(["tables = {", *tables, "}"]),
-        "begin": "\n".join(_beginning(libraries)) if libraries else "",
+        "begin": "\n".join(["\n\n\n@initial\ndef begin(given, world):", *loads]) if libraries else "",
     }
     parts = [template("program").format(**head)]
     parts += [
@@ -247,9 +248,3 @@ def _argument(tool: Tool, names: str) -> str | None:
     """Return the argument with one of these names, in any style, or None."""
     plain = {"_".join(words(argument)): argument for argument in _arguments(tool)}
     return next((plain[name] for name in names.split() if name in plain), None)
-
-
-def _beginning(libraries: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of the function that reads the given state into libraries."""
-    yield from ("", "", "", "@initial", "def begin(given, world):")
-    yield from (f"    world.{library}.load(given)" for library in libraries)

@@ -55,7 +55,8 @@ def scenario_text(tools: Mapping[str, str], errand: Errand, domain: Domain) -> s
 
 def script_text(errand: Errand) -> str:
     """Return the script with which a scripted agent carries out the task."""
-    steps: list[Record] = [{"call": use.tool, "arguments": use.arguments} for use in _uses(errand)]
+    uses = (use for use in (errand.first, errand.write) if use is not None)
+    steps: list[Record] = [{"call": use.tool, "arguments": use.arguments} for use in uses]
     check = None if errand.write is None else errand.write.check
     if check is not None:
         steps[-1]["check"] = check.model_dump(exclude={"keep"})
@@ -68,10 +69,6 @@ def bare_scenario_text(tools: Mapping[str, str], domain: Domain | None = None) -
     """Return a scenario with these tools and nothing else. With their domain: with as few records as the task has."""
     counts: Record = {name: RECORDS for name in domain.entities if domain.is_counted(name)} if domain else {}
     return "\n".join(["mcp_sim: 1", *_tools(tools), f"world: {flow({'records': counts})}"]) + "\n"
-
-
-def _uses(errand: Errand) -> Iterator[Use]:
-    yield from (use for use in (errand.first, errand.write) if use is not None)
 
 
 def _tools(tools: Mapping[str, str]) -> Iterator[str]:
