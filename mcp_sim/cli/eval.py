@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -77,10 +78,13 @@ def run(args: argparse.Namespace) -> int:
     if args.judge_prompts is not None:
         prompts = JudgePrompts.of(args.judge_prompts, sorted({sample.domain for sample in samples}))
     is_builtin = bool(sessions) and args.model == BUILTIN
-    model = None if is_builtin else _line(args.model, "--model", args, args.thinking, args.api_key_env)
+    line = partial(named_line, max_tokens=args.max_tokens, max_concurrency=args.concurrency, temperature=TEMPERATURE)
+    model = None
+    if not is_builtin:
+        model = line(args.model, "--model", thinking=args.thinking, api_key_env=args.api_key_env)
     judge = None
     if args.judge is not None:
-        judge = _line(args.judge, "--judge", args, args.judge_thinking, args.judge_api_key_env)
+        judge = line(args.judge, "--judge", thinking=args.judge_thinking, api_key_env=args.judge_api_key_env)
     predictions = Results.open(args.output / "predictions.jsonl", args.model if model is None else model.model)
     judgements = None if judge is None else Results.open(args.output / "judgements.jsonl", judge.model)
     progress = Progress(sys.stderr, len(samples))
@@ -100,18 +104,6 @@ def run(args: argparse.Namespace) -> int:
         raise
     progress.clear()
     return _reported([*evaluation.outcomes()], predictions.by, judge, args, len(unreadable))
-
-
-def _line(text: str, option: str, args: argparse.Namespace, thought: Json, key: str | None) -> EndpointSettings:
-    return named_line(
-        text,
-        option,
-        max_tokens=args.max_tokens,
-        max_concurrency=args.concurrency,
-        temperature=TEMPERATURE,
-        thinking=thought,
-        api_key_env=key,
-    )
 
 
 async def _evaluate(

@@ -26,7 +26,6 @@ from mcp_sim.types.errors import DocumentError, UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 from mcp_sim.types.readable import printable
-from mcp_sim.types.scenario import Scenario
 
 NO_ANSWER = 4  # the exit code if a server does not answer
 
@@ -259,18 +258,15 @@ def _write_one(server: Imported, files: Files, changes: Sequence[str]) -> Writte
             previous = back_up(path) if path == files.spec else previous
             replace_file(path, text)
     errors = [str(problem) for problem in check([files.spec]) if problem.severity == "error"]
-    scenario = None if errors else load(files.spec)
-    tools, entities, guesses, answered, planned = (0, 0, 0, 0, []) if scenario is None else _counts(scenario)
-    about = (server.name, files.spec, len(server.tools), tools, entities, guesses, files.program, answered, planned)
+    tools, entities, guesses, planned = 0, 0, 0, list[str]()
+    if not errors:
+        scenario = load(files.spec)
+        domain = scenario.domain
+        tools, entities, guesses = len(domain.tools), len(domain.entities), len(scenario.guesses)
+        planned = [tool for tool in domain.tools if domain.program_of(tool) is None]
+    numbers = (len(server.tools), tools, entities, guesses)
+    about = (server.name, files.spec, *numbers, files.program, tools - len(planned), planned)
     return Written(*about, changes, files.doubts, errors, previous)
-
-
-def _counts(scenario: Scenario) -> tuple[int, int, int, int, list[str]]:
-    """Return the numbers of tools, of entities, of guesses, and of tools that a program answers, and the others."""
-    domain = scenario.domain
-    planned = [tool for tool in domain.tools if domain.program_of(tool) is None]
-    answered = len(domain.tools) - len(planned)
-    return len(domain.tools), len(domain.entities), len(scenario.guesses), answered, planned
 
 
 def _write_scenario(written: Sequence[Written], folder: Path) -> Path | None:

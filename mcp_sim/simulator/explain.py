@@ -125,14 +125,9 @@ class Explainer:
         except Unevaluable as error:
             decided, problem = False, str(error)
         why = reasons(fault.numbered, fault.id, turn.tool, self.scenario.domain, turn)
-        by_itself = all(reason.held for reason in why)
-        note = (
-            ""
-            if by_itself or not decided
-            else "carried from an earlier call"
-            if carried
-            else "in force since an earlier call"
-        )
+        note = ""
+        if decided and not all(reason.held for reason in why):
+            note = f"{'carried from' if carried else 'in force since'} an earlier call"
         outcome = _outcome(fault, turn, step) if decided else ""
         return Finding(fault.id, fault.kind, decided, outcome, why, note, problem)
 

@@ -137,12 +137,7 @@ def time_example(values: Iterable[Json]) -> Json:
     If the order of day and month is open in it, one that settles it is returned.
     """
     known = [value for value in values if value is not None]
-    formats = (
-        {known_format.date for known_format in map(time_format, known) if known_format is not None}
-        if known
-        else set[str]()
-    )
-    if not formats or any(time_format(value) is None for value in known):
+    if not known or any(time_format(value) is None for value in known):
         return None
     swapped = [value for value in known if _has_month_first(value)]
     return (swapped or known)[-1]
