@@ -79,7 +79,12 @@ def run(args: argparse.Namespace) -> int:
     if args.fiction is not None and args.script is not None:
         raise UsageError("--script does not go with --fiction, whose worlds have tasks and calls of their own")
     reports = [read_report(path) for path in args.reports]
-    source = _source(reports)
+    documents = {report.document: report.scenario for report in reports}
+    if len(documents) > 1:
+        raise UsageError(f"these are reports of several scenarios: {', '.join(documents.values())}; give those of one")
+    source = Path(*documents)
+    if not source.is_file():
+        raise UsageError(f"{reports[0].path}: its scenario {source} does not exist; run from the same folder")
     args.agent = args.agent or list(reports[0].agent)
     losses = Losses.of(reports)
     if not losses.shares and not losses.without_faults:
@@ -111,17 +116,6 @@ class _Tried:
     """What was tried in all lessons."""
 
     runs = unsolved = survived = 0
-
-
-def _source(reports: list[RunsReport]) -> Path:
-    """Return the document of the scenario of all reports. Raises `UsageError` if there are several, or none."""
-    documents = {report.document: report.scenario for report in reports}
-    if len(documents) > 1:
-        raise UsageError(f"these are reports of several scenarios: {', '.join(documents.values())}; give those of one")
-    source = Path(*documents)
-    if not source.is_file():
-        raise UsageError(f"{reports[0].path}: its scenario {source} does not exist; run from the same folder")
-    return source
 
 
 def _lessons(before: Scenario, source: Path, reports: list[RunsReport], args: argparse.Namespace) -> Iterator[_Lesson]:

@@ -52,7 +52,11 @@ def run(args: argparse.Namespace) -> int:
     """Exit with 0, 1 if documents have errors or records have flaws, 4 if the model stops answering."""
     if (args.scenario is None) == (args.fiction is None):
         raise UsageError("give either a scenario or --fiction THEME")
-    _refuse_idle_options(args)
+    idle = ("rows", "shift_years") if args.fiction is None else ("count", "resume")
+    given = next((name for name in idle if getattr(args, name) not in (None, False)), None)
+    if given is not None:
+        reason = "is only for --fiction" if args.fiction is None else "is only for a scenario, not for --fiction"
+        raise UsageError(f"--{given.replace('_', '-')} {reason}")
     writable_file("--output", args.output)
     if args.fiction is not None:
         return write_fiction(args)
@@ -79,15 +83,6 @@ def run(args: argparse.Namespace) -> int:
     if copy is not None:
         note(f"The previous content of {args.output} is in {copy}.")
     return _print_flaws(draft, scenario)
-
-
-def _refuse_idle_options(args: argparse.Namespace) -> None:
-    """Raise `UsageError` for an option of the other kind of world."""
-    idle = ("rows", "shift_years") if args.fiction is None else ("count", "resume")
-    given = next((name for name in idle if getattr(args, name) not in (None, False)), None)
-    if given is not None:
-        reason = "is only for --fiction" if args.fiction is None else "is only for a scenario, not for --fiction"
-        raise UsageError(f"--{given.replace('_', '-')} {reason}")
 
 
 def _made(draft: Draft, scenario: Scenario, args: argparse.Namespace, progress: Progress) -> Tally | None:

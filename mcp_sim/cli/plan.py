@@ -55,7 +55,16 @@ def run(args: argparse.Namespace) -> int:
     if args.strict and any(plan in scenario.guesses for plan in plans):
         return 1
     if args.write:
-        _write(args.scenario, domain, args.trust)
+        # Insert what was inferred into the spec of each server; a plain list gets a new spec next to it.
+        files = spec_files(args.scenario, args.trust)
+        for file in files:
+            if file.path in shipped("tool_specs").values():
+                raise UsageError(f"{file.path.stem} ships with mcp-sim and cannot be changed; use a copy of it")
+        for file in files:
+            path = spec_beside(file.path) if file.is_list else file.path
+            if file.is_list and path.exists():
+                raise UsageError(f"{path} already exists; run mcp-sim plan {path} --write")
+            _write_spec(file, path, domain)
     return 0
 
 
@@ -98,19 +107,6 @@ def _correction_lines(domain: Domain, plans: Sequence[Plan]) -> Iterator[str]:
 
 
 # --write --------------------------------------------------------------------------------------------------------------
-
-
-def _write(reference: str, domain: Domain, trust: Sequence[Path]) -> None:
-    """Insert what was inferred into the spec of each server; a plain list gets a new spec next to it."""
-    files = spec_files(reference, trust)
-    for file in files:
-        if file.path in shipped("tool_specs").values():
-            raise UsageError(f"{file.path.stem} ships with mcp-sim and cannot be changed; use a copy of it")
-    for file in files:
-        path = spec_beside(file.path) if file.is_list else file.path
-        if file.is_list and path.exists():
-            raise UsageError(f"{path} already exists; run mcp-sim plan {path} --write")
-        _write_spec(file, path, domain)
 
 
 def _write_spec(file: SpecFile, path: Path, domain: Domain) -> None:

@@ -86,7 +86,11 @@ class Pipeline:
         for fault in faults:
             if fault.id not in outcomes:
                 outcomes[fault.id] = _outcome(fault, transition, course)
-        _remember(turn, faults, outcomes)
+            outcome = outcomes[fault.id]
+            if outcome == "applied":  # counts against `fires`
+                fault.note_applied(turn)
+            if fault.carries_over:  # to the next call in reach
+                turn.memories.of(fault.id).set("carried", outcome in ("preempted", "no_effect"))
         decisions = tuple(
             Decision(
                 fault.id, fault.kind, outcomes[fault.id], f"{fault.why}, carried" if fault.id in carried else fault.why
@@ -167,13 +171,3 @@ def _outcome(fault: CompiledFault, transition: Transition, course: _Course) -> O
     if fault.id not in course.entered or (fault.stage is Stage.COMMIT and course.answered_before_commit is not None):
         return "preempted"
     return "no_effect" if fault.id in transition.no_effect else "applied"
-
-
-def _remember(turn: Turn, decided: Sequence[CompiledFault], outcomes: dict[str, Outcome]) -> None:
-    """Count applied faults against `fires`, and carry faults without effect to the next call in reach."""
-    for fault in decided:
-        outcome = outcomes[fault.id]
-        if outcome == "applied":
-            fault.note_applied(turn)
-        if fault.carries_over:
-            turn.memories.of(fault.id).set("carried", outcome in ("preempted", "no_effect"))

@@ -33,7 +33,7 @@ def dumps(value: Any) -> bytes:
     stack = [(value, False)]
     while stack:
         item, is_ready = stack.pop()
-        if _is_scalar(item) or id(item) in numbers:
+        if type(item) in SCALARS or id(item) in numbers:
             continue
         tag, parts = _split(item)
         if is_ready:
@@ -59,12 +59,8 @@ def loads(text: bytes) -> Any:
         raise TaggedJsonError(f"not a text of tagged JSON: {error}") from error
 
 
-def _is_scalar(value: Any) -> bool:
-    return type(value) in SCALARS
-
-
 def _reference(value: Any, numbers: Mapping[int, int]) -> Any:
-    return [value] if _is_scalar(value) else numbers[id(value)]
+    return [value] if type(value) in SCALARS else numbers[id(value)]
 
 
 def _split(value: Any) -> tuple[list[Any], list[Any]]:

@@ -68,7 +68,7 @@ class Collector:
         header, entries = read_header(path), list(read_entries(path))
         try:
             # The scenario of a trace; without one that is as it was, it has a note.
-            identity = _identity(header)
+            identity = str(header.get("scenario")), str(header.get("sha256"))
             if identity not in self._origins:
                 reference = self._reference or reference_of(header)
                 scenario, note = self._loaded(reference, header)
@@ -87,7 +87,7 @@ class Collector:
                     scenario,
                 )
             origin = self._origins[identity]
-            trace = {"file": str(path) if is_kept else "", "scenario": [*self._origins].index(_identity(header))}
+            trace = {"file": str(path) if is_kept else "", "scenario": [*self._origins].index(identity)}
             worlds = self._add_worlds(entries, len(self._traces))
             self._traces.append(trace)
             self._judge(path, worlds_of(entries), worlds, origin, judged or {})
@@ -217,10 +217,6 @@ class Collector:
             worlds[name]["findings"] = {"conditions": list(conditions), "steps": steps}
             worlds[name]["screens"] = _screens(world_trace)
             _note_touched(world_trace, origin)
-
-
-def _identity(header: Record) -> tuple[str, str]:
-    return str(header.get("scenario")), str(header.get("sha256"))
 
 
 def _whole(worlds: Mapping[str, WorldTrace]) -> dict[str, WorldTrace]:

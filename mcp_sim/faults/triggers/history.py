@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from itertools import islice
+from functools import partial
+from itertools import islice, takewhile
 from typing import Literal
 
 from pydantic import Field
@@ -45,10 +46,9 @@ class History(Trigger):
         outcome, at_least, within = self.outcome, self.at_least, self._within()
 
         def check(turn: Turn, _: int) -> bool:
+            recent = takewhile(partial(within, turn), reversed(turn.history))  # the latest first
             fitting = (
-                past
-                for past in _latest_first(turn, within)
-                if past.tool in meant and (outcome is None or past.ok is (outcome == "ok"))
+                past for past in recent if past.tool in meant and (outcome is None or past.ok is (outcome == "ok"))
             )
             return sum(1 for _ in islice(fitting, at_least)) == at_least
 
@@ -77,10 +77,3 @@ class History(Trigger):
             return lambda turn, past: turn.index - past.index <= calls
         time = self.within.time or timedelta(0)
         return lambda turn, past: turn.now - past.at <= time
-
-
-def _latest_first(turn: Turn, is_recent: Callable[[Turn, PastCall], bool]) -> Iterator[PastCall]:
-    for past in reversed(turn.history):
-        if not is_recent(turn, past):
-            return
-        yield past

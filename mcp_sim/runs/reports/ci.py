@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from mcp_sim.runs.reports.report import Report, group_title, groups, guesses, reasons
-from mcp_sim.runs.results import Outcome, RunResult
+from mcp_sim.runs.results import Outcome
 from mcp_sim.types.readable import readable
 
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -40,27 +40,23 @@ def junit(report: Report) -> bytes:
         if guessed:
             SubElement(SubElement(suite, "properties"), "property", name="guessed", value=guessed)
         for result in results:
-            _add_case(suite, report, result)
+            case = SubElement(
+                suite,
+                "testcase",
+                classname=_plain(f"mcp-sim.{report.scenario.name}"),
+                name=_plain(result.plan.name),
+                time=f"{result.seconds:.3f}",
+            )
+            tag = {"failed": "failure", "crashed": "error", "passed": ""}.get(result.outcome, "skipped")
+            if tag:
+                because = SubElement(case, tag, message=_plain(result.because))
+                because.text = _plain("\n".join([*reasons(result), f"repeat: {report.repeat(result)}"]))
+            elif result.grade.guessed:
+                SubElement(case, "system-out").text = _plain(result.because)
+            if result.errors:
+                SubElement(case, "system-err").text = _plain(result.errors)
     indent(root)
     return tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
-
-
-def _add_case(suite: Element, report: Report, result: RunResult) -> None:
-    case = SubElement(
-        suite,
-        "testcase",
-        classname=_plain(f"mcp-sim.{report.scenario.name}"),
-        name=_plain(result.plan.name),
-        time=f"{result.seconds:.3f}",
-    )
-    tag = {"failed": "failure", "crashed": "error", "passed": ""}.get(result.outcome, "skipped")
-    if tag:
-        because = SubElement(case, tag, message=_plain(result.because))
-        because.text = _plain("\n".join([*reasons(result), f"repeat: {report.repeat(result)}"]))
-    elif result.grade.guessed:
-        SubElement(case, "system-out").text = _plain(result.because)
-    if result.errors:
-        SubElement(case, "system-err").text = _plain(result.errors)
 
 
 def _plain(text: str) -> str:

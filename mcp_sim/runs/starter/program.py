@@ -218,11 +218,11 @@ def adapters(tools: Mapping[str, Tool]) -> dict[str, _Adapter]:
 
 
 def _words_of(tool: Tool) -> set[str]:
-    return {*words(tool.name), *words(tool.description), *(word for name in _arguments(tool) for word in words(name))}
-
-
-def _arguments(tool: Tool) -> list[str]:
-    return [*properties(tool.input_schema)]
+    return {
+        *words(tool.name),
+        *words(tool.description),
+        *(word for name in properties(tool.input_schema) for word in words(name)),
+    }
 
 
 def _adapter(tool: Tool, library: str, declared: Mapping[str, Any]) -> _Adapter | None:
@@ -246,5 +246,5 @@ def _adapter(tool: Tool, library: str, declared: Mapping[str, Any]) -> _Adapter 
 
 def _argument(tool: Tool, names: str) -> str | None:
     """Return the argument with one of these names, in any style, or None."""
-    plain = {"_".join(words(argument)): argument for argument in _arguments(tool)}
+    plain = {"_".join(words(argument)): argument for argument in properties(tool.input_schema)}
     return next((plain[name] for name in names.split() if name in plain), None)
