@@ -218,11 +218,8 @@ def adapters(tools: Mapping[str, Tool]) -> dict[str, _Adapter]:
 
 
 def _words_of(tool: Tool) -> set[str]:
-    return {
-        *words(tool.name),
-        *words(tool.description),
-        *(word for name in properties(tool.input_schema) for word in words(name)),
-    }
+    texts = (tool.name, tool.description, *properties(tool.input_schema))
+    return {word for text in texts for word in words(text)}
 
 
 def _adapter(tool: Tool, library: str, declared: Mapping[str, Any]) -> _Adapter | None:
