@@ -69,8 +69,7 @@ async def _compared(args: argparse.Namespace, sessions: Sequence[Session]) -> Dr
     [imported] = await Mcp(sources=tuple(words), headers=headers, timeout=args.timeout).imported()
     if isinstance(imported, Unreached):
         raise Unreachable(f"{imported.name}: {imported.reason}")
-    tools = imported.tools
-    return await compare(sessions, tools, connected, args.tools)
+    return await compare(sessions, imported.tools, connected, args.tools)
 
 
 def _is_url(server: str) -> bool:

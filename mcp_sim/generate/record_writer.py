@@ -15,13 +15,13 @@ from mcp_sim.generate.schema_constraints import Make
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.time_fields import Moment, creation_time, event_of, has_reached, time_meaning
 from mcp_sim.generate.uniqueness import is_unique, make_distinct, unique_together
-from mcp_sim.generate.values import ordered_choices, value_maker
+from mcp_sim.generate.values import value_maker
 from mcp_sim.types import Json, Key, Record, frozen
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.draws import SEPARATOR
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE
 from mcp_sim.types.json_schema.satisfiability import is_satisfiable
-from mcp_sim.types.json_schema.shapes import is_nullable, main_type
+from mcp_sim.types.json_schema.shapes import constants, is_nullable, main_type
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.time_formats import parse_time
 
@@ -74,7 +74,8 @@ class RecordWriter:
         self.namesakes = namesakes
         fields = [field for field in entity.fields.values() if field.name != entity.key]
         states = (field for field in entity.fields.values() if snake(field.name) in {"status", "state", "stage"})
-        self.steps = next((ordered_choices(field.schema) for field in states), ())
+        choices = next((constants(field.schema) for field in states), ())
+        self.steps = tuple(snake(choice) for choice in choices if isinstance(choice, str))
         self.parts = [self._part(field) for field in sorted(fields, key=self._rank)]
         self.order = [*entity.fields]
         self.inherits = inherited_fields(domain, entity)

@@ -116,8 +116,3 @@ def _weight(value: Json) -> float:
     if name in word_set("states", "seldom"):
         return 0.25
     return 2.0 if name in word_set("states", "often") else 1.0
-
-
-def ordered_choices(schema: Record) -> tuple[str, ...]:
-    """Return the strings that a schema allows, in snake case."""
-    return tuple(snake(value) for value in constants(schema) if isinstance(value, str))

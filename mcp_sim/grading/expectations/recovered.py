@@ -320,7 +320,8 @@ class _Follow:
             touched = False
             for place, known in enumerate(progress):
                 after = known.after(write, differences, by)
-                is_met = after is not known or (known.effect.kind != "create" and _concerns(known.effect, write))
+                is_its_record = (known.effect.entity, known.effect.key) == (write.entity, write.key)
+                is_met = after is not known or (known.effect.kind != "create" and is_its_record)
                 progress[place] = after
                 if is_met:
                     met.add(place)
@@ -372,10 +373,6 @@ class _Follow:
             data = body.data if isinstance(body, ToolResult) else None
             self._shown = frozenset(map(canonical, objects_in(data))) | _shown_by(cast("Observation", served))
         return wanted <= self._shown
-
-
-def _concerns(effect: Effect, write: Write) -> bool:
-    return effect.entity == write.entity and effect.key == write.key
 
 
 def _problem_of(goal: Goal, end: End) -> str | None:

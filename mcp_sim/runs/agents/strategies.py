@@ -181,9 +181,8 @@ class Player:
 
     async def _wait(self, text: str) -> None:
         """Wait as long as the text of an error says."""
-        seconds = (
-            requested_wait(Observation(ToolResult(text, form="text", is_error=True))) if self._strategy.waits else None
-        )
+        error = Observation(ToolResult(text, form="text", is_error=True))
+        seconds = requested_wait(error) if self._strategy.waits else None
         if seconds is not None:
             await self._sleep(seconds)
 
