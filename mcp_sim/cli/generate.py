@@ -176,7 +176,12 @@ def write_fiction(args: argparse.Namespace) -> int:
     rows = _ROWS if args.rows is None else args.rows
     fiction = invent(read_theme(args.fiction), rows=rows, seed=seed, shift_years=shift_years)
     name = Path(args.fiction).stem
-    lines = [json.dumps(line, ensure_ascii=False) for line in _questions(fiction)]
+    asked: list[Record] = [
+        {"question": question.ask, "answer": question.answer, "pages": question.pages}
+        for question in questions(fiction)
+    ]
+    asked += [{"question": table.ask, "answer": table.rows, "pages": len(table.rows)} for table in tables(fiction)]
+    lines = [json.dumps(line, ensure_ascii=False) for line in asked]
     beside = args.output.with_name(f"{args.output.name}.questions.jsonl")
     document = fiction_scenario(fiction, name, seed, shift_years)
     if args.by not in (None, "builtin"):
@@ -215,10 +220,3 @@ def _page_texts(fiction: Fiction, seed: int, args: argparse.Namespace) -> Record
         progress.clear()
     note(f"The model wrote {len(texts)} of {len(pages)} pages; the others would have added or lost a name or a number.")
     return texts
-
-
-def _questions(fiction: Fiction) -> Iterator[Record]:
-    for question in questions(fiction):
-        yield {"question": question.ask, "answer": question.answer, "pages": question.pages}
-    for table in tables(fiction):
-        yield {"question": table.ask, "answer": table.rows, "pages": len(table.rows)}

@@ -131,17 +131,15 @@ def check_schemas(specs: Iterable[Spec]) -> None:
         for id_, tool in spec.tools.items():
             place = spec.places[id_]
             check_values(place.at("inputSchema"), tool.name, is_result=False)
-            if tool.output_schema is not None:
-                check_values(place.at("outputSchema"), tool.name, is_result=True)
-                _check_result(place.at("outputSchema"), tool.name, tool.output_schema)
-
-
-def _check_result(place: Place, tool: str, schema: Record) -> None:
-    is_possible = is_satisfiable(schema)
-    if is_possible is False:
-        place.error(f"no value fits in {tool}: {impossible_parts(schema)[()]}")
-    elif is_possible is None and (failure := _search_result(ByText(repr(schema), schema))) is not None:
-        place.warning(f"no valid result of {tool} is generated, so that its calls crash: {failure}")
+            if tool.output_schema is None:
+                continue
+            place, schema = place.at("outputSchema"), tool.output_schema
+            check_values(place, tool.name, is_result=True)
+            is_possible = is_satisfiable(schema)
+            if is_possible is False:
+                place.error(f"no value fits in {tool.name}: {impossible_parts(schema)[()]}")
+            elif is_possible is None and (failure := _search_result(ByText(repr(schema), schema))) is not None:
+                place.warning(f"no valid result of {tool.name} is generated, so that its calls crash: {failure}")
 
 
 @lru_cache(maxsize=256)

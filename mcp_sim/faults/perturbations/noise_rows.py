@@ -48,8 +48,10 @@ class NoiseRows(Perturbation):
                 return value
             listed = cast("list[Json]", get_part(value, rows))
             chance = turn.draws.generator(f"{turn.owner}/rows")
-            strangers = self._strangers(turn, listed, shape.entity, chance)
-            return replace_part(value, rows, _mixed(listed, [show(record) for record in strangers], chance))
+            shown = [*listed]
+            for stranger in self._strangers(turn, listed, shape.entity, chance):
+                shown.insert(chance.randrange(len(shown) + 1), show(stranger))
+            return replace_part(value, rows, shown)
 
         return change_values(tool, domain, mixed)
 
@@ -90,11 +92,3 @@ def _free(turn: Turn, entity: Entity) -> Iterator[Key]:
         key = next_key(entity, keys, view, draws)
         view, n = view.after([Change("reserve", entity.name, key)]), n + 1
         yield key
-
-
-def _mixed(listed: Sequence[Json], strangers: Sequence[Json], chance: Random) -> list[Json]:
-    """Return the rows in their order, with the strangers at random positions."""
-    mixed = list(listed)
-    for stranger in strangers:
-        mixed.insert(chance.randrange(len(mixed) + 1), stranger)
-    return mixed

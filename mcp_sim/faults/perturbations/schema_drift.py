@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, cast
+from typing import Annotated, Any, Final, Literal, Self, cast
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -65,8 +65,6 @@ class SchemaDrift(Perturbation):
     old_calls: Literal["refused", "accepted"] = Field(
         default="refused", description="Whether calls in the old form fail, or still work."
     )
-
-    severities: ClassVar[tuple[str, ...]] = ()
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
