@@ -73,7 +73,7 @@ def impossible_parts(schema: Record, *, with_whole: bool = True) -> dict[tuple[s
 
 def _has_many_cases(schema: Record) -> bool:
     parts = list[Record]()
-    waiting = [schema]
+    waiting: list[Json] = [schema]
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
