@@ -18,7 +18,7 @@ from mcp_sim.types.json_schema.shapes import at, is_rows, main_type, map_of, pro
 from mcp_sim.types.lexicon.english import last_word, noun_of_id, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import groups, terms
 
-_REPLACING = terms("verbs.replacing")
+_REPLACING, _ONE_OF_A_KIND = terms("verbs.replacing"), terms("phrases.one_of_a_kind")
 _FACETS, _NOT_ENTITIES, _DETAILS = terms("nouns.facets"), terms("nouns.unspecific"), terms("nouns.details")
 
 _STATE_VERBS = frozenset(TRANSITIONS) | frozenset(groups("states.after"))
@@ -89,6 +89,8 @@ def find_single_value(parsed: ParsedName, schema: Record, entities: Iterable[Ent
     if not _reads_all(parsed, schema) and value_argument(parsed, schema) is None and not switches(parsed, schema):
         return None
     nouns = [parsed.object, _strip_count(parsed.object), _strip_facet(parsed.object)]
+    if parsed.one_of_a_kind:
+        nouns += [(word, *parsed.object) for word in sorted(_ONE_OF_A_KIND)]  # `get_current_day` of a `current_day`
     if parsed.verb == "unknown" and parsed.word and not switches(parsed, schema):
         nouns = [(parsed.word, *parsed.noun)]  # the first word of `till_balance` is not a verb, but part of a noun
     named = [(entity, *value) for entity in entities if entity.singleton for value in _value_names(entity)]

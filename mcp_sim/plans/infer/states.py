@@ -39,7 +39,7 @@ from mcp_sim.types.plans import How, Plan
 from mcp_sim.types.result_schemas import choices_of
 
 _STATES, _INITIAL, _PREVIOUS = terms("fields.state"), ordered("states.initial"), table("states.previous")
-_STATES_AFTER, _OPPOSITES = groups("states.after"), table("verbs.opposites")
+_STATES_AFTER, _OPPOSITES, _GROUPS = groups("states.after"), table("verbs.opposites"), terms("fields.groups")
 FINAL = frozenset(
     state for verb in terms("verbs.finishing") for state in (TRANSITIONS[verb], *_STATES_AFTER.get(verb, ()))
 )
@@ -258,10 +258,15 @@ def clear_what_is_undone(
 
 
 def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
-    """Return the flag or the states of the records that a tool like `list_open_tasks` lists, if some have it."""
+    """Return the flag or the states of the records that a tool like `list_open_tasks` lists, if some have it.
+
+    So it is of the `sent` messages among those with a `status`.
+    """
     word = next(iter(features.parsed.noun), "")
-    if features.verb != "list" or word not in QUALIFIERS or word in words(entity.name):
+    if features.verb != "list" or word in words(entity.name):
         return {}
+    if word not in QUALIFIERS:
+        return _find_choice(word, entity, rows, properties(features.shape))
     flags = {snake(name).removeprefix("is_"): name for name, field in entity.fields.items()
              if main_type(field.schema) == "boolean"}  # fmt: skip
     alike = {word}.union(*(states for states in map(frozenset, _STATES_AFTER.values()) if word in states))
@@ -279,6 +284,20 @@ def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
             exact, near = ([state for state in states if snake(state) in names] for names in ({word}, alike))
             listed = exact or waiting or near[:1]
             return {name: listed[0] if len(listed) == 1 else listed} if listed else {}
+    return {}
+
+
+def _find_choice(word: str, entity: Entity, rows: Sequence[Record], shown: Record) -> dict[str, Json]:
+    """Return the field that groups records and may have the value of a word: `type` of `list_hourly_jobs`.
+
+    `shown` are the properties of the rows that a tool shows.
+    """
+    for name, field in entity.fields.items():
+        if snake(name) in _GROUPS:
+            held = (row[name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(name), str))
+            for choice in (*choices_of(field.schema), *choices_of(as_object(shown.get(name))), *held):
+                if snake(str(choice)) == word:
+                    return {name: choice}
     return {}
 
 

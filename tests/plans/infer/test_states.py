@@ -58,3 +58,30 @@ async def test_a_described_state_is_no_list_of_states(status: Json, tmp_path: Pa
     async with service(tmp_path, {"runs": runs}, *tools) as simulator, simulator.open("w") as world:
         await world.call("scratch_run", {"run_id": "R1"})
         assert value(await world.call("get_run", {"run_id": "R2"}))["status"] == "planned"
+
+
+@pytest.mark.parametrize(
+    ("noun", "field", "values"),
+    [("letter", "status", ["sent", "received", "draft"]), ("job", "type", ["hourly", "salaried", "temporary"]),
+     ("film", "category", ["silent", "animated", "documentary"])],
+)  # fmt: skip
+async def test_a_list_has_the_records_whose_value_it_names(
+    tmp_path: Path, noun: str, field: str, values: list[str]
+) -> None:
+    text: Json = {"type": "string"}
+    row: Json = {"type": "object", "properties": {"id": text, field: {**text, "enum": values}}, "required": ["id"]}
+    rows: Json = {"type": "object", "properties": {"result": {"type": "array", "items": row}}, "required": ["result"]}
+    tools = [{**tool(f"get_{each}_{noun}s"), "outputSchema": rows} for each in values]
+    given = [{"id": f"r{number}", field: values[number % 2]} for number in range(3)]
+    async with service(tmp_path, {f"{noun}s": given}, *tools) as simulator, simulator.open("w") as world:
+        shown = [value(await world.call(f"get_{each}_{noun}s", {}))["result"] for each in values]
+        assert [[each["id"] for each in listed] for listed in shown] == [["r0", "r2"], ["r1"], []]
+
+
+@pytest.mark.parametrize("noun", ["day", "page", "weather"])
+async def test_the_current_value_of_a_part_is_shown(tmp_path: Path, noun: str) -> None:
+    show: Json = {**tool(f"get_current_{noun}"), "outputSchema": {"type": "object", "properties": {
+        "result": {"type": "string"}}, "required": ["result"]}}  # fmt: skip
+    state: Json = {"part": {f"current_{noun}": "Seven"}, "wagons": DEPOT["wagons"]}
+    async with service(tmp_path, state, show, tool("list_wagons")) as simulator, simulator.open("w") as world:
+        assert value(await world.call(f"get_current_{noun}", {})) == {"result": "Seven"}
