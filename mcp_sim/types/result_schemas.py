@@ -17,6 +17,7 @@ from mcp_sim.types.json_schema.shapes import (
     is_nullable,
     is_open,
     main_type,
+    map_of,
     properties,
     property_of,
     required,
@@ -237,11 +238,19 @@ def _failure_value(tool: Tool) -> Callable[[str], Record] | None:
     if [*parts] != [WRAPPER]:
         return None
     schema = parts[WRAPPER]
+    if value_types(schema) == {"boolean", "string"}:
+        return lambda message: {WRAPPER: {"success": False, "message": message}}
     if main_type(schema) == "string" and not tool.prose:
         return lambda message: {WRAPPER: indented({"error": message})}
     if main_type(schema) == "string" or (_texts_among(_forms_of(schema)) and main_type(_successful_form(schema))):
         return lambda message: {WRAPPER: message}
     return (lambda _message: {WRAPPER: None}) if main_type(schema) == "object" and is_nullable(schema) else None
+
+
+def value_types(schema: Record) -> set[str]:
+    """Return the types of the values of a mapping without declared names."""
+    values = map_of(schema)
+    return {main_type(form) for form in _forms_of(values)} or {main_type(values)}
 
 
 def _texts_among(forms: Sequence[Record]) -> list[Record]:

@@ -30,14 +30,20 @@ from mcp_sim.types.json_schema.shapes import (
     is_open,
     items,
     main_type,
-    map_of,
     properties,
     schema_of,
 )
 from mcp_sim.types.lexicon.english import last_word, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Envelope, Plan
-from mcp_sim.types.result_schemas import TEXT_NAMES, documented_form, result_schema, shown_result, text_place
+from mcp_sim.types.result_schemas import (
+    TEXT_NAMES,
+    documented_form,
+    result_schema,
+    shown_result,
+    text_place,
+    value_types,
+)
 from mcp_sim.types.tools import WRAPPER
 
 _PARTS = terms("arguments.part")
@@ -289,8 +295,7 @@ def _confirmation(schema: Record, plan: Plan, domain: Domain) -> Record | None:
     if [*parts] == [WRAPPER]:
         inner = _confirmation(parts[WRAPPER], plan, domain)
         return None if inner is None else {"type": "object", "properties": {WRAPPER: inner}, "required": [WRAPPER]}
-    values = map_of(schema)
-    kinds = {main_type(as_object(form)) for form in as_list(values.get("anyOf"))} or {main_type(values)}
+    kinds = value_types(schema)
     held = {main_type(field.schema) for field in domain.entities[plan.entity or ""].fields.values() if not field.hidden}
     names: Record = {"success": {"type": "boolean"}} if "boolean" in kinds else {}
     if not {"string"} <= kinds <= {"string", "boolean"} or (plan.verb != "delete" and kinds == held):

@@ -115,6 +115,8 @@ async def test_a_mapping_of_flags_and_texts_confirms_a_write(tmp_path: Path) -> 
         shown = value(await world.call("delete_alarm", {"alarm_id": "1"}))
         assert shown["result"]["success"] is True
         assert "1" in shown["result"]["message"]
+        gone = value(await world.call("delete_alarm", {"alarm_id": "1"}))
+        assert gone == {"result": {"success": False, "message": "Alarm 1 not found"}}
         shown = value(await world.call("add_alarm", {"message": "Tea"}))
         assert "created successfully" in shown["result"]["message"]
 
