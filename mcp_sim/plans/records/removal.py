@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -17,7 +18,7 @@ from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import is_nullable, main_type
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.english import plural
+from mcp_sim.types.lexicon.english import plural, singular, words
 from mcp_sim.types.plans import Plan
 
 Dependants: TypeAlias = "Mapping[str, Sequence[Referrer]]"
@@ -30,6 +31,12 @@ Select: TypeAlias = "Callable[[Turn], Sequence[Row] | Observation]"
 """Returns the records that a call deletes, at least one, or the failure if no record fits."""
 
 _CHANGING = frozenset({"update", "delete"})
+_ALONG = re.compile(
+    r"\b(?:and|with|including|plus) (?:(?:all|any) (?:of )?(?:its|their|the|associated|related)|its|their)\b"
+    r"([^.;:\n]*)",
+    re.IGNORECASE,
+)
+"""What goes with a deleted record, by the description: `Delete a book and all its reviews, quotes and tags`."""
 
 
 def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
@@ -38,7 +45,7 @@ def removal(tool: Tool, plan: Plan, domain: Domain) -> Write:
     by_parents = clears(tool, plan, entity)
     select = _selection_by_parents(tool, plan, entity) if by_parents else _selection(tool, plan, entity, domain)
     check_state, name = state_check(tool, plan), entity.name
-    others = dependants(domain, name)
+    others = dependants(domain, name, tool.description)
     missing = effect_without_record(tool, plan, domain)
 
     def remove(turn: Turn, _invent: Invent) -> Effect | Observation:
@@ -153,19 +160,22 @@ def referring(domain: Domain, entity: str) -> list[Referrer]:
     ]
 
 
-def dependants(domain: Domain, entity: str) -> Dependants:
+def dependants(domain: Domain, entity: str, description: str = "") -> Dependants:
     """Return the links to an entity, and to those whose records go with it.
 
-    These are records that no tool updates or deletes, such as the comments of an issue. Where nothing gives, counts or
+    These are records that no tool updates or deletes, such as the comments of an issue, and those that the description
+    of a deletion mentions, with all that cannot be without them. Where nothing gives, counts or
     declares the records of an entity, all that cannot be without them go along: what is only generated forbids nothing.
     Nor does a link that is guessed, where a spec declares the entity and a scenario says nothing of its records.
     """
     changed = {plan.entity for plan in domain.variants if plan.verb in _CHANGING}
     creates = [plan for plan in domain.variants if plan.verb == "create"]
+    mentioned = {*map(singular, words(" ".join(_ALONG.findall(description)).lower()))}
+    said = {name for name in domain.entities if name != entity and mentioned.issuperset(words(name)[-1:])}
     referrers, pending = dict[str, Sequence[Referrer]](), [entity]
     while pending:
         name = pending.pop()
-        holding = frozenset[str]() if name in domain.unspecified else changed
+        holding = frozenset[str]() if name in domain.unspecified or name in said else changed - said
         referrers[name] = [
             replace(
                 referrer,

@@ -10,6 +10,7 @@ from support.matched_tools import TEXT, answered, simulator, tool
 from support.work import MOST_GROWTH, counted
 
 from mcp_sim import Simulator, World
+from mcp_sim.types import ToolResult
 
 Json = Any
 
@@ -114,3 +115,28 @@ async def test_the_work_is_linear_in_the_records(tmp_path: Path) -> None:
 
     await calls(10)
     assert await calls(200) < MOST_GROWTH * await calls(100)
+
+
+@pytest.mark.parametrize(
+    ("about", "goes"),
+    [("Delete a shelf and all its books.", True), ("Delete a shelf, including any of its cards and books", True),
+     ("Delete a shelf.", False), ("Delete a shelf that has no books.", False)],
+)  # fmt: skip
+async def test_a_deletion_takes_along_what_its_description_mentions(tmp_path: Path, about: str, goes: bool) -> None:
+    tools = [
+        tool("add_shelf", name=TEXT),
+        tool("add_book", title=TEXT, shelf_id=TEXT),
+        tool("add_note", text=TEXT, book_id=TEXT),
+        tool("list_books", needed=""),
+        tool("delete_note", note_id=TEXT),
+        tool("delete_book", book_id=TEXT),
+        tool("delete_shelf", about, shelf_id=TEXT),
+    ]
+    async with simulator(tmp_path, tools, world={"state": {}}).open() as world:
+        shelf = (await answered(world, "add_shelf", name="Sea"))["id"]
+        book = (await answered(world, "add_book", title="Nautilus", shelf_id=shelf))["id"]
+        await answered(world, "add_note", text="Dog-eared", book_id=book)
+        deleted = await world.call("delete_shelf", {"shelf_id": shelf})
+        assert isinstance(deleted.body, ToolResult)
+        assert deleted.body.is_error is not goes
+        assert len((await answered(world, "list_books"))["books"]) == (0 if goes else 1)
