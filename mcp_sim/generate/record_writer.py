@@ -190,15 +190,12 @@ class RecordWriter:
         meaning, name = time_meaning(field.name, field.schema), snake(field.name)
         if name in _FIRST:
             return -1
-        if meaning == "created" or _is_name(name):
+        is_name = (name.endswith("name") and name not in _ACCOUNTS) or name in {"title", "subject"}
+        if meaning == "created" or is_name:
             return 0
         if meaning is not None or is_coordinate(field.name):
             return 6 if meaning in {"updated", "end"} else 5
         return 4 if main_type(field.schema) == "string" and "enum" not in field.schema else 3
-
-
-def _is_name(name: str) -> bool:
-    return (name.endswith("name") and name not in _ACCOUNTS) or name in {"title", "subject"}
 
 
 def creation_times(entity: Entity, count: int, seed: int, now: datetime, level: int) -> list[datetime]:

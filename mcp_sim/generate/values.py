@@ -88,7 +88,9 @@ def choice_maker(values: Sequence[Json], usual: Container[Json] = ()) -> Make:
     If the values are states that end, most old records are in a final state, and most new ones are not.
     """
     weights = [8.0 if isinstance(value, str) and value in usual else _weight(value) for value in values]
-    if _has_final_state(values):
+    # States of something that ends, such as a task (and not a customer).
+    names = {snake(value) for value in values if isinstance(value, str)}
+    if len(names) > 1 and (names & word_set("states", "done") or {"open", "closed"} <= names):
         ended = [isinstance(value, str) and snake(value) in terms("states.ended") for value in values]
         old = _drawn(values, [weight * (1 if end else _LATE) for weight, end in zip(weights, ended, strict=True)])
         new = _drawn(values, [weight * (_EARLY if end else 1) for weight, end in zip(weights, ended, strict=True)])
@@ -103,12 +105,6 @@ def _drawn(values: Sequence[Json], weights: Sequence[float]) -> Callable[[Chance
     bounds = list(accumulate(weights))
     total = bounds[-1]
     return lambda chance: values[bisect(bounds, chance.unit() * total)]
-
-
-def _has_final_state(values: Sequence[Json]) -> bool:
-    """Whether these are states of something that ends, such as a task (and not a customer)."""
-    names = {snake(value) for value in values if isinstance(value, str)}
-    return len(names) > 1 and bool(names & word_set("states", "done") or {"open", "closed"} <= names)
 
 
 def _weight(value: Json) -> float:

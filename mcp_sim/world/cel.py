@@ -377,11 +377,7 @@ def describe_syntax_error(text: str, parser_message: str) -> str:
         return f"is not a CEL expression: the string that begins {where} is not closed"
     match = re.match(r"\w+|[^\w\s]+", rest.strip())
     word = match[0][:_MOST_SHOWN] if match else rest[:_MOST_SHOWN]
-    known = [other for other in (word, _before(lines[line - 1], column)) if other in _MEANT]
+    before = lines[line - 1][: column - 1].split()[-1:]  # `not x` is refused at the `x`
+    known = [other for other in (word, *before) if other in _MEANT]
     meant = f"; CEL writes `{_MEANT[known[0]]}` for `{known[0]}`" if known else ""
     return f"is not a CEL expression: {word!r} is not understood {where}{meant}"
-
-
-def _before(line: str, column: int) -> str:
-    """Return the word before a place: `not x` is refused at the `x`."""
-    return next(iter(line[: column - 1].split()[-1:]), "")

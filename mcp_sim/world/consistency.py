@@ -216,7 +216,8 @@ def _record_problems(
         places += cast("list[Any]", rows) if isinstance(rows, list) else ()
     for shown in [cast("Record", place) for place in places if isinstance(place, dict)]:
         key = shown.get(entity.key)
-        if not isinstance(key, str | int) or (plan.each is not None and _is_failed_item(shown)):
+        has_failed = plan.each is not None and (shown.get("error") or _says_failure(shown))  # this item of a batch
+        if not isinstance(key, str | int) or has_failed:
             continue
         if unchecked and (entity.name, key, "*") in unchecked:
             continue
@@ -231,11 +232,6 @@ def _record_problems(
             if name in stored and stored[name] != inner and not is_free:
                 record_problems.append(f"R2: {entity.name} {key!r}: {name} is {stored[name]!r}, not {inner!r}")
     return record_problems
-
-
-def _is_failed_item(row: Record) -> bool:
-    """Whether this row of a batch reports an item that failed."""
-    return bool(row.get("error")) or _says_failure(row)
 
 
 def _says_failure(value: Json) -> bool:

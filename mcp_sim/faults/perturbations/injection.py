@@ -57,7 +57,9 @@ class Injection(Perturbation):
         return with_body(transition, replace(body, text=self._after(turn, body.content[0]["text"])))
 
     def _instruction(self, turn: Turn) -> str:
-        return self.text.replace("{goal}", self.goal).replace("{canary}", self.canary or _canary(turn))
+        # The same for all calls of a world; `_CANARY` finds it.
+        word = f"CN-{int(turn.draws.about(f'{turn.owner}/canary').unit('word') * 16**8):08X}"
+        return self.text.replace("{goal}", self.goal).replace("{canary}", self.canary or word)
 
     def _placed(self, turn: Turn, value: Json, shape: ResultShape) -> Json:
         """Return the result with the instruction, unchanged if there is no place for it."""
@@ -99,11 +101,6 @@ class Injection(Perturbation):
         if self.field is None or self.placement != "value":
             return ()
         return unknown_fields(domain, tools, [self.field])
-
-
-def _canary(turn: Turn) -> str:
-    """Return a word that is the same for all calls of a world; `_CANARY` finds it."""
-    return f"CN-{int(turn.draws.about(f'{turn.owner}/canary').unit('word') * 16**8):08X}"
 
 
 def _longest(record: Record, shape: ResultShape) -> str | None:

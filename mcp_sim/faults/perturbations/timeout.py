@@ -49,12 +49,10 @@ class Timeout(Perturbation):
         return self.commit == "none"
 
     async def apply(self, turn: Turn, proceed: Proceed) -> Transition:
-        if not self._takes_effect(turn):
+        takes_effect = self.commit == "applied" or (self.commit == "coin" and turn.chance("commit") < 0.5)
+        if not takes_effect:
             return Transition(self._observation(turn))
         return replace(await proceed(turn), observation=self._observation(turn))
-
-    def _takes_effect(self, turn: Turn) -> bool:
-        return self.commit == "applied" or (self.commit == "coin" and turn.chance("commit") < 0.5)
 
     def _observation(self, turn: Turn) -> Observation:
         if self.then == "hang":

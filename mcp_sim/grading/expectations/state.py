@@ -225,15 +225,11 @@ def _of_records(macro: Mapping[str, str], world: _World) -> Iterator[Difference]
         wrong = f"{records}.filter({name}, {' && '.join([*others, f'!({segment})'])})"
         sides = (world.value(f"{wrong}.map({name}, {side})") for side in (name, left, right))
         for record, actual, expected in reversed([*zip(*sides, strict=True)]):
-            subject = f"{_label(left)}{_of(records, record, world.domain)}"
-            yield Difference(subject, rendered(actual), _expected(operator, expected))
+            entity = world.domain.entities.get(records)
+            of = "" if entity is None else f" of {records} {as_object(record).get(entity.key)}"
+            yield Difference(f"{_label(left)}{of}", rendered(actual), _expected(operator, expected))
             if is_about_one:
                 return
-
-
-def _of(records: str, record: Any, domain: Domain) -> str:
-    entity = domain.entities.get(records)
-    return "" if entity is None else f" of {records} {as_object(record).get(entity.key)}"
 
 
 def _expected(operator: str, value: Any) -> str:

@@ -49,9 +49,9 @@ class Placed:
     @property
     def id(self) -> str:
         """The id of the perturbation, unique among the faults of a hunt."""
-        name = self.tool.rpartition("/")[2].replace("_", "-")
-        number = "" if self.nth is None else f"-{self.nth}"
-        return f"{self.fault.kind.replace('_', '-')}{_status(self.fault)}-{name}{number}"[:64]
+        # The status distinguishes faults of one kind.
+        parts = (self.fault.kind, self.fault.options.get("status"), self.tool.rpartition("/")[2], self.nth)
+        return "-".join(str(part).replace("_", "-") for part in parts if part is not None)[:64]
 
     @property
     def text(self) -> str:
@@ -64,12 +64,6 @@ class Placed:
         """Return the fault as a document writes it."""
         when: Record = {} if self.nth is None else {"when": {"nth": self.nth}}
         return {self.fault.kind: dict(self.fault.options), "id": self.id, "tools": self.tool, **when}
-
-
-def _status(fault: Fault) -> str:
-    """Return the option that distinguishes faults of one kind, as a part of an id."""
-    status = fault.options.get("status")
-    return "" if status is None else f"-{status}"
 
 
 def with_fault(scenario: Scenario, fault: Placed) -> Scenario:
