@@ -59,18 +59,14 @@ class CallLog:
 
     def _rendered(self, line: bytes, step: Step | None) -> Iterable[str]:
         if step is not None:
-            place = f"{_world_of(line)} " if self._with_worlds else ""
+            world = line[len(b'{"world":') : line.index(b',"step":')]  # which is the first in the line of a step
+            place = f"{decode(world)} " if self._with_worlds else ""
             return [f"{place}{text}" for text in step_lines(step, with_idle=self._with_idle)]
         entry = decode(line)
         if self._crashes_only and "crash" not in entry:
             return []
         place = f"{entry['world']} " if self._with_worlds else ""
         return [f"{place}{text}" for text in entry_lines(entry, with_idle=self._with_idle)]
-
-
-def _world_of(line: bytes) -> str:
-    """Return the name of the world, which is the first in the line of a step."""
-    return decode(line[len(b'{"world":') : line.index(b',"step":')])
 
 
 class LogLines(logging.Handler):

@@ -141,7 +141,8 @@ def supports(capabilities: ClientCapabilities | None, capability: Capability) ->
 
 def complete_arguments(answers: Mapping[str, Json], known: Mapping[str, Any], arguments: Record) -> Record:
     """Return the arguments, completed by values that the user filled in for missing ones."""
-    contents = [as_object(as_object(answer).get("content")) for answer in answers.values() if _is_accepted(answer)]
+    given = map(as_object, answers.values())
+    contents = [as_object(answer.get("content")) for answer in given if answer.get("action") == "accept"]
     entered = {name: value for content in contents for name, value in content.items() if name in known}
     return {**entered, **arguments}
 
@@ -178,7 +179,3 @@ def _checked(name: str, ask: Ask, answer: Json) -> Json:
         if problems:
             raise MCPError(INVALID_PARAMS, f"The answer to {name} does not fit its form: {'; '.join(problems)}")
     return answer
-
-
-def _is_accepted(answer: Json) -> bool:
-    return as_object(answer).get("action") == "accept"

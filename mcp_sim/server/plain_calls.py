@@ -60,7 +60,9 @@ def parse_plain_call(headers: Mapping[bytes, bytes], body: bytes, *, is_modern: 
         message = as_object(decode(body))
     except ValueError:
         return None
-    if not _is_call(message) or not _has_plain_params(message["params"], is_modern=is_modern):
+    if message.keys() != _ENVELOPE_KEYS or message["jsonrpc"] != "2.0" or message["method"] != METHOD:
+        return None
+    if not is_id(message["id"]) or not _has_plain_params(message["params"], is_modern=is_modern):
         return None
     params = message["params"]
     if is_modern:  # the headers must mirror the body
@@ -69,13 +71,6 @@ def parse_plain_call(headers: Mapping[bytes, bytes], body: bytes, *, is_modern: 
         if not isinstance(version, str) or not _is_routed(version, params["name"], *routing):
             return None
     return PlainCall(message["id"], params)
-
-
-def _is_call(message: Record) -> bool:
-    """Whether a message is a request for a call, with an id that JSON texts of all parsers have in common."""
-    if message.keys() != _ENVELOPE_KEYS or message["jsonrpc"] != "2.0" or message["method"] != METHOD:
-        return False
-    return is_id(message["id"])
 
 
 def _has_plain_params(params: Any, *, is_modern: bool) -> bool:

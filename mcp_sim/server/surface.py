@@ -36,16 +36,12 @@ def _for_handshake(definition: Record) -> Record:
 
 
 def page(name: str, definitions: list[Record], cursor: Json, size: int | None) -> Record:
-    """Return a page of a list, and the cursor of the next. Raises `ValueError` for an invalid cursor."""
-    begin = 0 if cursor is None else _position(cursor, len(definitions), size)
+    """Return a page of a list, and the cursor of the next. Raises `ValueError` for a cursor that was never returned."""
+    begin = 0
+    if cursor is not None:
+        begin = int(cursor) if isinstance(cursor, str) and cursor.isdecimal() and len(cursor) < MOST_DIGITS else 0
+        if size is None or not 0 < begin < len(definitions) or begin % size:
+            raise ValueError("Invalid cursor")
     end = len(definitions) if size is None else begin + size
     shown: Record = {name: definitions[begin:end]}
     return {**shown, "nextCursor": str(end)} if end < len(definitions) else shown
-
-
-def _position(cursor: Json, length: int, size: int | None) -> int:
-    """Return the start of a page. Raises `ValueError` for a cursor that was never returned."""
-    at = int(cursor) if isinstance(cursor, str) and cursor.isdecimal() and len(cursor) < MOST_DIGITS else 0
-    if size is None or not 0 < at < length or at % size:
-        raise ValueError("Invalid cursor")
-    return at

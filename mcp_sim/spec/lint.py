@@ -6,7 +6,7 @@ One bad tool makes clients reject the whole tools/list.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -218,14 +218,10 @@ def instructions_in_tools(tools: Sequence[Json]) -> Iterator[tuple[TextPath, str
     names = {name for tool in tools if isinstance(name := as_object(tool).get("name"), str)}
     for number, tool in enumerate(tools):
         for path, text in texts_in(tool):
-            for sentence in (*instructions_in(text, is_description=True), *_other_tools(text, names)):
+            calls = [match[0] for match in _OTHER_TOOL.finditer(text) if match[1] not in names]
+            orders = (_sentence("orders a call of another server's tool", call) for call in calls)
+            for sentence in (*instructions_in(text, is_description=True), *orders):
                 yield (number, *path), sentence
-
-
-def _other_tools(text: str, names: Collection[str]) -> Iterator[str]:
-    for match in _OTHER_TOOL.finditer(text):
-        if match[1] not in names:
-            yield _sentence("orders a call of another server's tool", match[0])
 
 
 def _sentence(what: str, excerpt: str) -> str:

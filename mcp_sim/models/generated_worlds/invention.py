@@ -172,7 +172,10 @@ class _BatchRequest:
                 if asked:
                     reply = await self.ask(Request(conversation, self._schema(len(wanted)), self._seed(asked)))
                 else:
-                    reply = await self._first()
+                    await self._replied.wait()
+                    if isinstance(self._begun, Unanswered):
+                        raise self._begun
+                    reply = cast("Reply", self._begun)
             except TooLong:
                 if asked:
                     break  # the question alone fits, but not with the rejected replies
@@ -189,12 +192,6 @@ class _BatchRequest:
     def _missing(self, rows: Container[int]) -> list[int]:
         """Return the places that have no valid row yet."""
         return [place for place in range(len(self.keys)) if place not in rows]
-
-    async def _first(self) -> Reply:
-        await self._replied.wait()
-        if isinstance(self._begun, Unanswered):
-            raise self._begun
-        return cast("Reply", self._begun)
 
     def _accept_rows(self, reply: Reply, wanted: Sequence[int], rows: dict[int, Record]) -> list[str]:
         """Add the valid rows of a reply to `rows`. Return the problems of the others."""

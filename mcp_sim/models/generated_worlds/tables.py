@@ -68,11 +68,14 @@ class OpenFields:
 
 def find_open_fields(domain: Domain, entity: Entity, keys: Mapping[str, Sequence[Key]]) -> OpenFields:
     """Return the open fields of an entity, in a world that will have these keys."""
-    settled = {rule.name for rule in inherited_fields(domain, entity)} | {name for name, _ in adjustments(entity)}
+    rules = inherited_fields(domain, entity)
+    settled = {entity.key, *(rule.name for rule in rules), *(name for name, _ in adjustments(entity))}
     fields = dict[str, Record]()
     links = dict[str, str]()
     for field in entity.fields.values():
-        if field.name in settled or not _is_open(field, entity):
+        if field.name in settled or holds_time(field.name, field.schema):
+            continue
+        if len(constants(field.schema)) == 1 or tighten(field.schema) == IMPOSSIBLE:
             continue
         if field.link is not None:
             if not _is_free(domain, entity, field, keys):
@@ -110,13 +113,6 @@ def _linking(schema: Record, keys: Sequence[Key]) -> Record:
     if main_type(schema) == "array":
         return {**schema, "items": {"enum": [*keys]}, "maxItems": min(int(schema.get("maxItems", 3)), len(keys))}
     return {"enum": [*keys, None] if is_nullable(schema) else [*keys]}
-
-
-def _is_open(field: Field, entity: Entity) -> bool:
-    """Whether the model may invent the field."""
-    if field.name == entity.key or holds_time(field.name, field.schema):
-        return False
-    return len(constants(field.schema)) != 1 and tighten(field.schema) != IMPOSSIBLE
 
 
 def _is_free(domain: Domain, entity: Entity, field: Field, keys: Mapping[str, Sequence[Key]]) -> bool:

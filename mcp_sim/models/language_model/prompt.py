@@ -41,16 +41,12 @@ def system(domain: Domain, instructions: Mapping[str, str], bounds: Bounds | Non
     if domain.description:
         sections.append(f"# World\n\n{domain.description.strip()}")
     if instructions:
-        lines = "\n".join(f"- {_tools_of(glob)}: {' '.join(text.split())}" for glob, text in instructions.items())
+        named = {"every tool" if glob == "*" else f"`{glob}`": text for glob, text in instructions.items()}
+        lines = "\n".join(f"- {tools}: {' '.join(text.split())}" for tools, text in named.items())
         sections.append(f"# Instructions\n\n{lines}")
     if domain.examples:
         sections.append("# Demonstrations\n\n" + "\n\n".join(_demonstration(example) for example in domain.examples))
     return encodable("\n\n".join(sections))
-
-
-def _tools_of(glob: str) -> str:
-    """Return the name of the tools that an instruction applies to."""
-    return "every tool" if glob == "*" else f"`{glob}`"
 
 
 def whole_turn(turn: Turn, facts: Record) -> str:

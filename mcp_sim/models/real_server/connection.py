@@ -87,6 +87,8 @@ class RealServer:
 
     async def _sent(self, session: _Session, request: Request) -> Record:
         """Return the answer of the server, which may take part of its time for questions to the client."""
+        from mcp import MCPError  # noqa: PLC0415 (half a second, only where a server is asked)
+
         exchange = await self._exchange(session, request)
         try:
             question = await exchange.next(self._timeout)
@@ -96,7 +98,13 @@ class RealServer:
         if question is not None:
             state = session.exchanges.park(exchange, LONGEST_PARKED)
             raise InputRequired({"resultType": ASKS_BACK, "inputRequests": {"1": question}, "requestState": state})
-        return await self._answer(exchange)
+        try:
+            return {"result": await exchange.result()}
+        except MCPError as error:
+            is_http = isinstance(self._place, AtUrl)
+            if error.message == CLOSED or (is_http and NO_ANSWER.fullmatch(error.message)):
+                raise
+            return {"error": error.error.model_dump(by_alias=True, exclude_none=True)}
 
     async def _exchange(self, session: _Session, request: Request) -> Exchange:
         """Return the exchange of a request: one that waits for the answers that came with it, else a new one."""
@@ -110,17 +118,6 @@ class RealServer:
         exchange = Exchange(request.client)
         session.exchanges.begin(exchange, _send(client.session, request, repeats, exchange))
         return exchange
-
-    async def _answer(self, exchange: Exchange) -> Record:
-        from mcp import MCPError  # noqa: PLC0415 (half a second, only where a server is asked)
-
-        try:
-            return {"result": await exchange.result()}
-        except MCPError as error:
-            is_http = isinstance(self._place, AtUrl)
-            if error.message == CLOSED or (is_http and NO_ANSWER.fullmatch(error.message)):
-                raise
-            return {"error": error.error.model_dump(by_alias=True, exclude_none=True)}
 
     async def _close(self, session: _Session) -> None:
         if self._session is session:
