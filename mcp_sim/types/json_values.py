@@ -178,13 +178,14 @@ def nests_deeper(value: Any, most: int) -> bool:
     """Whether a value has more than `most` levels of lists and objects. Deeper levels are not visited."""
     level: list[Any] = [value]
     for _ in range(most + 1):
-        level = [inner for item in level for inner in _parts(item)]
+        level = [inner for item in level for inner in inner_values(item)]
         if not level:
             return False
     return True
 
 
-def _parts(value: Any) -> Iterable[Any]:
+def inner_values(value: Any) -> Iterable[Any]:
+    """Return the items of a list or the values of an object; nothing for another value."""
     if isinstance(value, dict):
         return cast("dict[Any, Any]", value).values()
     return cast("list[Any]", value) if isinstance(value, list) else ()
@@ -194,7 +195,7 @@ def objects_in(value: Json) -> Iterator[Record]:
     """Yield the objects anywhere in a value, each before those inside it."""
     if isinstance(value, dict):
         yield cast("Record", value)
-    for inner in _parts(value):
+    for inner in inner_values(value):
         yield from objects_in(inner)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -15,6 +15,7 @@ from typing import Any, cast
 from mcp_sim.spec.yaml12.tree import DEEPEST, Tree, json_events, yaml_events
 from mcp_sim.types import Json
 from mcp_sim.types.errors import DocumentError, Problem
+from mcp_sim.types.json_values import inner_values
 
 LARGEST = 64 * 1024 * 1024
 """The largest document, in bytes."""
@@ -146,15 +147,9 @@ def _height(value: Json) -> int:
     layer: list[Json] = [value] if isinstance(value, dict | list) else []
     while layer and height <= DEEPEST:
         height += 1
-        inner = chain.from_iterable(map(_parts, layer))
+        inner = chain.from_iterable(map(inner_values, layer))
         layer = [inner_value for inner_value in inner if isinstance(inner_value, dict | list)]
     return height
-
-
-def _parts(value: Json) -> Iterable[Json]:
-    if isinstance(value, dict):
-        return cast("dict[str, Json]", value).values()
-    return cast("list[Json]", value) if isinstance(value, list) else ()
 
 
 # YAML -----------------------------------------------------------------------------------------------------------------
