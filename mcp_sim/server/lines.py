@@ -56,10 +56,10 @@ def lines(read: Callable[[int], bytes], longest: int = LONGEST_LINE) -> Iterator
         yield b"".join(parts)
 
 
-def parse_message(line: bytes, longest: int = LONGEST_LINE) -> JSONRPCMessage:
+def parse_message(line: bytes) -> JSONRPCMessage:
     """Parse a line. Raises `Refused` for an invalid message or a batch."""
-    if len(line) > longest:
-        raise Refused(line, INVALID_REQUEST, f"Message is longer than {longest} bytes")
+    if len(line) > LONGEST_LINE:
+        raise Refused(line, INVALID_REQUEST, f"Message is longer than {LONGEST_LINE} bytes")
     try:
         body = decode(line)
         message = jsonrpc_message_adapter.validate_python(body, by_name=False)
