@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mcp_sim.plans.infer.arguments import last_name
 from mcp_sim.types import Record
-from mcp_sim.types.json_schema.shapes import at, is_rows, items, main_type, properties
+from mcp_sim.types.json_schema.shapes import at, is_rows, items, main_type, map_of, properties
 from mcp_sim.types.lexicon.english import plural, snake
 from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import RECORDLESS, Envelope, Verb
@@ -42,7 +42,7 @@ def find_envelope(
     """
     if verb in RECORDLESS:
         return Envelope()
-    is_declared = properties(output) or items(output)
+    is_declared = properties(output) or items(output) or (verb in _MANY and map_of(output))
     usual = _usual_envelope(verb, entity, bare=bare, limited=limited)
     return replace(read_envelope(verb, entity, output) if is_declared else usual, text=text)
 

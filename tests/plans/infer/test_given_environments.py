@@ -188,3 +188,13 @@ async def test_names_mean_the_given_records_that_ids_refer_to(tmp_path: Path, us
         (added,) = value(await world.call("list_notes", {f"{role}_name": "Ada"}))
         assert (added[f"{role}_id"], added["text"]) == ("U2", "New")
         assert value(await world.call("get_user", {"user_name": "Ada"}))["user_id"] == "U2"
+
+
+@pytest.mark.parametrize("verb", ["list", "search"])
+async def test_rows_are_shown_in_a_mapping_from_their_keys(tmp_path: Path, verb: str) -> None:
+    row: Json = {"type": "object", "properties": {"flat_id": STRING, "town": STRING}, "required": ["flat_id", "town"]}
+    listing = tool(f"{verb}_flats", optional=("town",), output={"type": "object", "additionalProperties": row})
+    flats = {key: {"flat_id": key, "town": town} for key, town in [("f1", "Oslo"), ("f2", "Bergen"), ("f3", "Oslo")]}
+    async with service(tmp_path, {"flats": flats}, listing, tool("get_flat", "flat_id")) as sim, sim.open() as world:
+        assert value(await world.call(f"{verb}_flats")) == flats
+        assert value(await world.call(f"{verb}_flats", {"town": "Oslo"})) == {"f1": flats["f1"], "f3": flats["f3"]}
