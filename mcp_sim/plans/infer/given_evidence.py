@@ -17,14 +17,18 @@ _JOINING = table("verbs.joining")
 
 
 def mapped_entity(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the only given entity whose keys a read takes as a list, if it returns a map: `get_prices(skus)`."""
+    """Return the only given entity whose keys a read takes as a list, if it returns a map: `get_prices(skus)`.
+
+    One key is enough if the tool does not get the whole record: `get_museum_address(museum_name)`.
+    """
     asked = [*required(facts.input)]
     if len(asked) != 1 or not map_of(facts.output) or not may_read(facts.parsed):
         return None
     argument, is_list = singular(snake(asked[0])), main_type(property_of(facts.input, asked[0])) == "array"
     given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
     keyed = [entity.name for entity in given if refers_to(entity.name, argument) or argument == snake(entity.key)]
-    return keyed[0] if is_list and len(keyed) == 1 else None
+    is_part = is_list or "_".join(facts.parsed.noun) not in server.declared
+    return keyed[0] if is_part and len(keyed) == 1 else None
 
 
 def fields_of_tool(entity: Entity, facts: ToolFacts) -> list[str]:

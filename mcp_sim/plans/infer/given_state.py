@@ -195,6 +195,8 @@ class _Reader:
     def _add_table(self, path: Path, scope: str, rows: Rows, siblings: Record, body: Collection[str]) -> None:
         own, placed = singular_phrase(words(path[-1])), self.nouns.placed(path[-1], body)
         entity = placed or self._own_entity(path[-1], siblings)
+        scoped = f"{scope}_{entity}"  # the events of a `calendar` for `create_calendar_event`
+        entity = scoped if scoped in self.nouns.names and scoped not in self.tables else entity
         described, beside = self.nouns.described.get(entity, entity), [*map(self.nouns.entity_of, siblings)]
         entity = entity if entity in self.nouns.names or described in beside else described
         entity = noun_of_rows(self.nouns, entity, rows, beside) or entity

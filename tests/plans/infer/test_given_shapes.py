@@ -467,3 +467,35 @@ async def test_a_map_shows_of_each_record_what_the_tool_is_named_after(
         assert value(await world.call(read["name"], {argument: ["Kelp"]})) == {"Kelp": shown[0]}
         both = value(await world.call(read["name"], {argument: ["Kelp", "Moss", "Ash"]}))
         assert both == {"Kelp": shown[0], "Moss": shown[1]}
+
+
+@pytest.mark.parametrize(("part", "noun"), [("calendar", "event"), ("drive", "file"), ("ship", "cabin")])
+async def test_rows_in_a_part_of_the_state_are_what_tools_name_after_both(tmp_path: Path, part: str, noun: str) -> None:
+    row = {"id": "6", "title": "Sync", "place": "Quay", "start": "2031-05-15T10:00:00Z"}
+    shape = {"type": "object", "properties": dict.fromkeys(row, STRING), "required": [*row]}
+    rows = {"result": {"type": "array", "items": shape}}
+    tools = [
+        {**tool(f"create_{part}_{noun}", "title", "place", "start"), "outputSchema": shape},
+        {**tool(f"reschedule_{part}_{noun}", f"{noun}_id", "new_start"), "outputSchema": shape},
+        tool(f"get_day_{part}_{noun}s", "day", output=rows),
+        tool(f"search_{part}_{noun}s", "query", output=rows),
+    ]
+    state = {part: {"owner": "Ada", f"initial_{noun}s": [row]}}
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert value(await world.call(f"get_day_{part}_{noun}s", {"day": "2031-05-15"}))["result"] == [row]
+        start = "2031-05-16T10:00:00Z"
+        moved = value(await world.call(f"reschedule_{part}_{noun}", {f"{noun}_id": "6", "new_start": start}))
+        assert moved == {**row, "start": start}
+        await world.call(f"create_{part}_{noun}", {"title": "Sync 2", "place": "Pier", "start": start})
+        shown = value(await world.call(f"search_{part}_{noun}s", {"query": "Sync"}))["result"]
+        assert [each["title"] for each in shown] == ["Sync", "Sync 2"]
+
+
+@pytest.mark.parametrize(("noun", "argument"), SITES)
+async def test_a_map_shows_a_part_of_one_record(tmp_path: Path, noun: str, argument: str) -> None:
+    name = argument.removesuffix("s")
+    read: Json = {**tool(f"get_{noun}s_address", name), "outputSchema": {
+        "type": "object", "additionalProperties": STRING}}  # fmt: skip
+    rows = [{"name": "Kelp", "address": "Quay 1", "price": 12.5}, {"name": "Moss", "address": "Quay 2", "price": 8.0}]
+    async with service(tmp_path, {f"{noun}s": rows}, read, tool(f"list_{noun}s")) as sim, sim.open() as world:
+        assert value(await world.call(read["name"], {name: "Moss"})) == {"Moss": "Quay 2"}
