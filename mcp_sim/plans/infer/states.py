@@ -205,7 +205,8 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     is_counting = any(features.calculates(name) is not None for name in properties(features.input))
     flag = _find_flag(word, entity)
     status = features.parsed.status or (None if is_counting else reversible_state(word))
-    name = next((name for name in entity.fields if snake(name) in _STATES), None) or _held_state(entity, status, rows)
+    own = (name for name in entity.fields if snake(name).removeprefix(f"{entity.name}_") in _STATES)
+    name = next(own, None) or _held_state(entity, status, rows)
     if flag or name is None:
         return flag
     shown = properties(features.shape).get(name, {})  # a result may list the states that given records lack

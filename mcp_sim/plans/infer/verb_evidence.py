@@ -178,7 +178,8 @@ def _changes_state(word: str, server: ServerFacts, entity: str) -> bool:
 
 def _have_states(server: ServerFacts, entity: str) -> bool:
     """Whether given records have a field with a state."""
-    return entity in server.held and not _STATES.isdisjoint(map(snake, server.given.entities[entity].fields))
+    fields = map(snake, server.given.entities[entity].fields) if entity in server.held else ()
+    return not _STATES.isdisjoint(name.removeprefix(f"{entity}_") for name in fields)  # `order_status`
 
 
 def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:

@@ -198,3 +198,12 @@ async def test_rows_are_shown_in_a_mapping_from_their_keys(tmp_path: Path, verb:
     async with service(tmp_path, {"flats": flats}, listing, tool("get_flat", "flat_id")) as sim, sim.open() as world:
         assert value(await world.call(f"{verb}_flats")) == flats
         assert value(await world.call(f"{verb}_flats", {"town": "Oslo"})) == {"f1": flats["f1"], "f3": flats["f3"]}
+
+
+@pytest.mark.parametrize("field", ["status", "order_status", "state"])
+async def test_what_is_called_off_keeps_its_record_if_it_has_a_state(tmp_path: Path, field: str) -> None:
+    rows = [{"order_id": "o1", field: "delivered", "total": 7}, {"order_id": "o2", field: "processed", "total": 9}]
+    tools = [tool("cancel_order", "order_id"), tool("get_order", "order_id")]
+    async with service(tmp_path, {"orders": rows}, *tools) as sim, sim.open() as world:
+        assert (await world.call("cancel_order", {"order_id": "o2"})).ok
+        assert value(await world.call("get_order", {"order_id": "o2"})) == {**rows[1], field: "cancelled"}
