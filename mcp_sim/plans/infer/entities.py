@@ -228,7 +228,10 @@ def key_as_referred(given: Given) -> Given:
 
 
 def link_given_keys(declared: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> dict[str, Entity]:
-    """Link the fields that are named after another entity, or as its key, and hold its keys: `dog_ids`, `sku`."""
+    """Link the fields that are named after another entity, or as its key, and hold its keys: `dog_ids`, `sku`.
+
+    A list of names may consist of such keys.
+    """
     values = {name: [row.get(declared[name].key) for row in rows] for name, rows in held.items() if name in declared}
     keys = {name: {key for key in listed if isinstance(key, str | int)} for name, listed in values.items()}
     named = {name: declared[name].key for name in keys if not declared[name].singleton}
@@ -243,9 +246,14 @@ def _link_entity(
     fields = {
         name: replace(field, link=_held_target(entity, field, rows, keys, named))
         for name, field in entity.fields.items()
-        if field.link is None and name != entity.key and not entity.singleton
+        if field.link is None and not entity.singleton and (name != entity.key or _is_list_of_names(entity))
     }
     return replace(entity, fields={**entity.fields, **fields})
+
+
+def _is_list_of_names(entity: Entity) -> bool:
+    """Whether the records are only names, which may be keys of others: `saved_flats: [f1, f7]`."""
+    return entity.natural and [*entity.fields] == [entity.key]
 
 
 def _held_target(

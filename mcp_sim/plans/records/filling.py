@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
 from typing import Any
@@ -61,7 +62,10 @@ class Filler:
     def filled(self, schema: Record, path: str) -> Fill:
         """Return what fills the place at `path`."""
         if path == self.envelope.rows:
-            return batch_rows(self.plan, self.entity, schema) if self.is_batch else shown_rows(self._members(), schema)
+            if self.is_batch:
+                return batch_rows(self.plan, self.entity, schema)
+            members = self._members()
+            return self._referred(items(schema), members, lambda entity: shown_rows(entity, schema))
         if path == self.envelope.record and self.plan.verb in _MANY:
             return self._rows_within(schema, path)
         if path == self.envelope.record and self._is_plain(schema):
@@ -78,6 +82,21 @@ class Filler:
         is_whole = is_keyed or len(others) < 2  # the hidden key is all that is left
         return self.entity if is_whole else replace(self.entity, fields=others)
 
+    def _referred(self, row: Record, entity: Entity, show: Callable[[Entity], Fill]) -> Fill:
+        """Return what fills rows: with the records whose keys the state lists, if a row has more than these keys."""
+        key = entity.fields.get(entity.key)
+        target = None if key is None or not entity.natural else self.domain.entities.get(key.link or "")
+        is_list = target is not None and entity.fields.keys() <= target.fields.keys()
+        if target is None or not is_list or properties(row).keys() <= {entity.key}:
+            return show(entity)
+        name, fill = target.name, show(target)
+
+        def fill_referred(facts: Facts) -> Json:
+            rows = [(key, facts.view.get(name, key) or record) for key, record in facts.page.rows]
+            return fill(replace(facts, page=replace(facts.page, rows=rows)))
+
+        return fill_referred
+
     def _rows_within(self, schema: Record, path: str) -> Fill:
         """Return what fills an object without a place for rows: the first row, or all of them if its schema is open."""
         if properties(schema):
@@ -90,7 +109,10 @@ class Filler:
 
             return first
         if map_of(schema):
-            return shown_by_key(self.entity, map_of(schema), [*self.envelope.shows.values()])
+            fields = [*self.envelope.shows.values()]
+            return self._referred(
+                map_of(schema), self.entity, lambda entity: shown_by_key(entity, map_of(schema), fields)
+            )
         if not is_open(schema):
             return lambda _facts: {}
         rows, name = shown_rows(self.entity, {}), plural(self.entity.name)

@@ -33,7 +33,7 @@ Select: TypeAlias = "Callable[[Turn], Sequence[Row] | Observation]"
 _CHANGING = frozenset({"update", "delete"})
 _ALONG = re.compile(
     r"\b(?:and|with|including|plus) (?:(?:all|any) (?:of )?(?:its|their|the|associated|related)|its|their)\b"
-    r"([^.;:\n]*)",
+    r"((?:(?!\b(?:but|except|not|unless|without)\b)[^.;:\n])*)",
     re.IGNORECASE,
 )
 """What goes with a deleted record, by the description: `Delete a book and all its reviews, quotes and tags`."""
@@ -163,19 +163,21 @@ def referring(domain: Domain, entity: str) -> list[Referrer]:
 def dependants(domain: Domain, entity: str, description: str = "") -> Dependants:
     """Return the links to an entity, and to those whose records go with it.
 
-    These are records that no tool updates or deletes, such as the comments of an issue, and those that the description
-    of a deletion mentions, with all that cannot be without them. Where nothing gives, counts or
-    declares the records of an entity, all that cannot be without them go along: what is only generated forbids nothing.
-    Nor does a link that is guessed, where a spec declares the entity and a scenario says nothing of its records.
+    These are records that no tool updates or deletes, such as the comments of an issue, the entries of a list of keys,
+    and those that the description of a deletion mentions, with all that cannot be without them. Where nothing gives,
+    counts or declares the records of an entity, all that cannot be without them go along: what is only generated
+    forbids nothing. Nor does a link that is guessed, where a spec declares the entity and a scenario says nothing of
+    its records.
     """
     changed = {plan.entity for plan in domain.variants if plan.verb in _CHANGING}
+    changed -= {other.name for other in domain.entities.values() if other.natural and _is_link(other.fields, other.key)}
     creates = [plan for plan in domain.variants if plan.verb == "create"]
-    mentioned = {*map(singular, words(" ".join(_ALONG.findall(description)).lower()))}
-    said = {name for name in domain.entities if name != entity and mentioned.issuperset(words(name)[-1:])}
+    along = {*map(singular, words(" ".join(_ALONG.findall(description)).lower()))}
+    mentioned = {name for name in domain.entities if name != entity and along.issuperset(words(name)[-1:])}
     referrers, pending = dict[str, Sequence[Referrer]](), [entity]
     while pending:
         name = pending.pop()
-        holding = frozenset[str]() if name in domain.unspecified or name in said else changed - said
+        holding = frozenset[str]() if name in domain.unspecified or name in mentioned else changed - mentioned
         referrers[name] = [
             replace(
                 referrer,
@@ -187,6 +189,10 @@ def dependants(domain: Domain, entity: str, description: str = "") -> Dependants
         ]
         pending += [link.entity for link in referrers[name] if link.goes_along and link.entity not in referrers]
     return referrers
+
+
+def _is_link(fields: Mapping[str, Field], name: str) -> bool:
+    return name in fields and fields[name].link is not None
 
 
 def _leave_out(creates: Sequence[Plan], referrer: Referrer) -> bool:

@@ -207,3 +207,24 @@ async def test_what_is_called_off_keeps_its_record_if_it_has_a_state(tmp_path: P
     async with service(tmp_path, {"orders": rows}, *tools) as sim, sim.open() as world:
         assert (await world.call("cancel_order", {"order_id": "o2"})).ok
         assert value(await world.call("get_order", {"order_id": "o2"})) == {**rows[1], field: "cancelled"}
+
+
+@pytest.mark.parametrize("is_mapping", [False, True])
+@pytest.mark.parametrize(("verb", "state", "noun"), [("save", "saved", "flat"), ("favorite", "favorited", "recipe")])
+async def test_a_list_of_keys_shows_the_records_that_have_them(
+    tmp_path: Path, verb: str, state: str, noun: str, is_mapping: bool
+) -> None:
+    row: Json = {"type": "object", "properties": {f"{noun}_id": STRING, "town": STRING}, "required": ["town"]}
+    mapping, rows = {"type": "object", "additionalProperties": row}, {"type": "array", "items": row}
+    output = mapping if is_mapping else {"type": "object", "properties": {"result": rows}, "required": ["result"]}
+    held = {f"r{n}": {f"{noun}_id": f"r{n}", "town": town} for n, town in enumerate(["Oslo", "Bergen", "Rome"])}
+    tools = [tool(f"{verb}_{noun}", f"{noun}_id"), tool(f"list_{state}_{noun}s", output=output),
+             tool(f"delete_{noun}", f"{noun}_id"), tool(f"remove_{state}_{noun}", f"{noun}_id")]  # fmt: skip
+    async with service(tmp_path, {f"{noun}s": held, f"{state}_{noun}s": ["r1"]}, *tools) as sim, sim.open() as world:
+        assert not (await world.call(f"{verb}_{noun}", {f"{noun}_id": "nope"})).ok
+        assert (await world.call(f"{verb}_{noun}", {f"{noun}_id": "r2"})).ok
+        shown = value(await world.call(f"list_{state}_{noun}s"))
+        assert [*(shown.values() if is_mapping else shown["result"])] == [held["r1"], held["r2"]]
+        assert (await world.call(f"delete_{noun}", {f"{noun}_id": "r1"})).ok
+        shown = value(await world.call(f"list_{state}_{noun}s"))
+        assert [*(shown.values() if is_mapping else shown["result"])] == [held["r2"]]
