@@ -499,3 +499,17 @@ async def test_a_map_shows_a_part_of_one_record(tmp_path: Path, noun: str, argum
     rows = [{"name": "Kelp", "address": "Quay 1", "price": 12.5}, {"name": "Moss", "address": "Quay 2", "price": 8.0}]
     async with service(tmp_path, {f"{noun}s": rows}, read, tool(f"list_{noun}s")) as sim, sim.open() as world:
         assert value(await world.call(read["name"], {name: "Moss"})) == {"Moss": "Quay 2"}
+
+
+@pytest.mark.parametrize("noun", ["reminder", "ticket", "parcel"])
+@pytest.mark.parametrize(("ids", "following"), [((1001, 1002), 1003), (("X-04", "X-05"), "X-06")])
+async def test_ids_in_rows_that_numbers_count_go_on(
+    tmp_path: Path, noun: str, ids: tuple[Json, ...], following: Json
+) -> None:
+    state = {f"{noun}s": {str(at): {f"{noun}_id": key, "note": "Oak"} for at, key in enumerate(ids, 1)}}
+    tools = [tool(f"add_{noun}", "note"), tool(f"list_{noun}s")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert value(await world.call(f"add_{noun}", {"note": "Elm"}))[f"{noun}_id"] == following
+        rows = value(await world.call(f"list_{noun}s", {}))
+        assert [row[f"{noun}_id"] for row in rows] == [*ids, following]
+        assert not any(step.get("guessed") for step in world.ledger.steps)
