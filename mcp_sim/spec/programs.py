@@ -366,13 +366,14 @@ class _Reader:
         if isinstance(node, ast.Dict):
             entries = dict[str, _Entry]()
             for key, value in zip(node.keys, node.values, strict=True):
-                included = None
                 match key, value:
                     case None, ast.Attribute(value=ast.Name(id=name), attr="tables") if name in self._trees:
                         included = self._entries(name)
                     case _:
-                        entries[ast.dump(key or value)] = _Entry(key, value)
-                if included is not None:
+                        included = None
+                if included is None:
+                    entries[ast.dump(key or value)] = _Entry(key, value)
+                else:
                     entries |= {item: entry._replace(place=value) for item, entry in included.items()}
             self._known_entries[module] = entries
         return self._known_entries[module]
