@@ -46,16 +46,15 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json([asdict(problem) for _, problems in checked_documents for problem in problems])
     else:
+        palette = Palette.of(sys.stdout)
         for file, problems in checked_documents:
-            palette = Palette.of(sys.stdout)
-            # The problems to print, and how many are left out: of warnings without a line, only the first are shown.
+            # Of warnings without a line, only the first are shown.
             placeless = [problem for problem in problems if not problem.line and problem.severity == "warning"]
             rest = placeless[MOST_NAMED - 1 :] if len(placeless) > MOST_NAMED else []
-            named, more = [problem for problem in problems if problem not in rest], len(rest)
-            for problem in named:
+            for problem in (problem for problem in problems if problem not in rest):
                 print(palette.red(str(problem)) if problem.severity == "error" else palette.yellow(str(problem)))
-            if more:
-                print(palette.yellow(f"{file}: warning: {more} more like these; --json lists all"))
+            if rest:
+                print(palette.yellow(f"{file}: warning: {len(rest)} more like these; --json lists all"))
             if not _has_error(problems):
                 warnings = f", {counted(len(problems), 'warning')}" if problems else ""
                 print(f"{file}: {palette.green('ok')}{warnings}")

@@ -64,7 +64,7 @@ async def _work(scenario: Scenario, trace: Path, mode: str) -> None:
     print(textwrap.indent(textwrap.fill(scenario.task, 100), "  "))
     options = ("--trace", str(trace), "--clock", "virtual", "--log-level", "warning")
     async with spawned(SCENARIO, *options, mode=mode) as client:
-        # A naive agent: it works on the task, and repeats every call that has failed.
+
         async def ask(tool: str, tool_arguments: Record, thought: str = "") -> Record | None:
             """Make a call, and print it, its answer, and what the agent cannot see."""
             result = await client.call_tool(tool, tool_arguments)
@@ -76,6 +76,7 @@ async def _work(scenario: Scenario, trace: Path, mode: str) -> None:
                 print(f"  {paint.yellow(line.strip())}")
             return None if result.is_error else cast("Record", result.structured_content)
 
+        # A naive agent: it works on the task, and repeats every call that has failed.
         contacts = await ask("search_contacts", {"query": "Ada Vos"})
         ada = contacts["contacts"][0]["id"] if contacts else ""
         spring = {"title": "Spring order", "amount": 4000, "currency": "EUR", "contact_id": ada}

@@ -79,10 +79,9 @@ def run(args: argparse.Namespace) -> int:
         prompts = JudgePrompts.of(args.judge_prompts, sorted({sample.domain for sample in samples}))
     is_builtin = bool(sessions) and args.model == BUILTIN
     line = partial(named_line, max_tokens=args.max_tokens, max_concurrency=args.concurrency, temperature=TEMPERATURE)
-    model = None
+    model = judge = None
     if not is_builtin:
         model = line(args.model, "--model", thinking=args.thinking, api_key_env=args.api_key_env)
-    judge = None
     if args.judge is not None:
         judge = line(args.judge, "--judge", thinking=args.judge_thinking, api_key_env=args.judge_api_key_env)
     predictions = Results.open(args.output / "predictions.jsonl", args.model if model is None else model.model)

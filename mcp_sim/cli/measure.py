@@ -73,14 +73,18 @@ def run(args: argparse.Namespace) -> int:
         imperfect = [call.to_json() for call in report.calls if not call.is_perfect]
         replace_file(args.details, "".join(json.dumps(call, ensure_ascii=False) + "\n" for call in imperfect))
     _print(report, as_json=args.json)
+    return _exit_code(report, args.at_least)
+
+
+def _exit_code(report: Report, at_least: float | None) -> int:
     for call in report.crashes[:MOST_CRASHES]:
         note(printable(f"crash: {call.server} {call.session}, call {call.seq}: {call.crash}"))
     if report.crashes:
         number = len(report.crashes)
         note(f"mcp-sim could not answer {number} {'call' if number == 1 else 'calls'}")
         return 3
-    if args.at_least is not None and report.score < args.at_least:
-        note(f"the score {report.score:.4f} is below {args.at_least:g}")
+    if at_least is not None and report.score < at_least:
+        note(f"the score {report.score:.4f} is below {at_least:g}")
         return 1
     return 0
 

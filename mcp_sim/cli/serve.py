@@ -150,12 +150,7 @@ def _loaded(
     scenario = load(args.scenario, world_model=model, trust=args.trust, program=program, present=present)
     scenario = with_intensity(scenario, args.intensity)
     if args.strict:
-        guessed = ", ".join(first_few([plan.tool for plan in scenario.guesses]))
-        if guessed:
-            raise UsageError(
-                f"the plans of these tools are guesses: {guessed}; "
-                f"`mcp-sim plan {args.scenario}` prints the lines that correct them"
-            )
+        _refuse_guesses(scenario, args.scenario)
     clock: Mode = args.clock or scenario.clock.mode or "real"
     server = only_server(scenario, args.server) if transport == "stdio" else ""
     check_deliverable(scenario, transport, clock)
@@ -182,6 +177,15 @@ def _loaded(
             log.say(_warnings(scenario, args.scenario))
         judging = Judging(scenario, log.say if logs_calls(args) else None, args.report)
         yield Loaded(simulator, server, clock, log, judging, compilation)
+
+
+def _refuse_guesses(scenario: Scenario, reference: str) -> None:
+    guessed = ", ".join(first_few([plan.tool for plan in scenario.guesses]))
+    if guessed:
+        raise UsageError(
+            f"the plans of these tools are guesses: {guessed}; "
+            f"`mcp-sim plan {reference}` prints the lines that correct them"
+        )
 
 
 def _warnings(scenario: Scenario, reference: str) -> Iterator[str]:

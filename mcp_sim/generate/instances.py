@@ -60,8 +60,8 @@ class Shaped:
         for way in self._ways if value is not None else ():
             kinds = [kind for kind in types_of(way) if kind != "null"]
             shapers = {"object": self._object, "array": self._list, "string": self._text}
-            shaped = (shapers.get(kind, self._plain)(way, value, chance, moment) for kind in kinds)
-            shaped = next((shape for shape in shaped if shape is not ABSENT), ABSENT)
+            tried = (shapers.get(kind, self._plain)(way, value, chance, moment) for kind in kinds)
+            shaped = next((shape for shape in tried if shape is not ABSENT), ABSENT)
             if shaped is not ABSENT and self.allows(shaped):
                 return shaped
         return ABSENT

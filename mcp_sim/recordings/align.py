@@ -138,11 +138,11 @@ class Alignment:
         elif isinstance(recorded, list) and isinstance(served, list):
             self._pair_lists(cast("list[Json]", recorded), cast("list[Json]", served), key, is_known)
         elif not isinstance(recorded, dict | list) and not isinstance(served, dict | list):
-            pair_leaves, other = normal(recorded), normal(served)
-            if pair_leaves is None or other is None or pair_leaves in self._served or is_known(pair_leaves):
+            name = normal(recorded)
+            if name is None or normal(served) is None or name in self._served or is_known(name):
                 return
             if is_id(key, recorded):
-                self._put(pair_leaves, served)
+                self._put(name, served)
             elif isinstance(recorded, str) and isinstance(served, str):
                 self._pair_texts(recorded, served, is_known)
 

@@ -20,6 +20,7 @@ from typing import Literal, TypedDict
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
+from mcp_sim.types import Record
 from mcp_sim.types.errors import McpSimError, UsageError
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.scenario import Scenario
@@ -101,12 +102,8 @@ class AgentCommand:
         Raises `AgentNotStarted`. No process of the agent's process group is left behind, and on Linux none with the
         environment of the run.
         """
-        is_http = self.transport == "http"
-        entries = {
-            server: {"type": "http", "url": url} if is_http else {**stdio_command(url)} for server, url in urls.items()
-        }
         config = folder / "mcp.json"
-        config.write_text(json.dumps({"mcpServers": entries}, indent=2), encoding="utf-8")
+        config.write_text(json.dumps({"mcpServers": _entries(urls, self.transport)}, indent=2), encoding="utf-8")
         # The values of the placeholders. Without a name, a URL is that of the only server.
         only = {"url": next(iter(urls.values()))} if len(urls) == 1 else {}
         server_urls = {f"url:{server}": url for server, url in urls.items()}
@@ -151,6 +148,13 @@ class AgentCommand:
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text)
+
+
+def _entries(urls: Mapping[str, str], transport: Transport) -> Record:
+    """Return the entries of a client's configuration, by server."""
+    if transport == "http":
+        return {server: {"type": "http", "url": url} for server, url in urls.items()}
+    return {server: {**stdio_command(url)} for server, url in urls.items()}
 
 
 class StdioCommand(TypedDict):

@@ -126,19 +126,22 @@ class _Runner:
     async def run(self, plan: RunPlan) -> RunResult:
         """Run the agent in a world of its own, and grade it."""
         async with self._simulator(plan.condition) as simulator:
-            with self._trace(plan) as (path, sinks):
-                world = simulator.world(plan.name, seed=plan.seed, clock=self._settings.clock, sinks=sinks)
-                name, urls = self._host.add(world)
-                try:
-                    with fresh_folder() as folder:
-                        ended = await self._settings.agent.run(self._scenario.task, urls, folder)
-                finally:
-                    self._host.remove(name)
-                if self._scenario.auth is not None:
-                    ended = replace(ended, answer=without_tokens(ended.answer), errors=without_tokens(ended.errors))
-                for sink in sinks:
-                    sink.write(answer_line(plan.name, ended.answer))
-                return await self._result(plan, world, ended, path)
+            return await self._run(plan, simulator)
+
+    async def _run(self, plan: RunPlan, simulator: Simulator) -> RunResult:
+        with self._trace(plan) as (path, sinks):
+            world = simulator.world(plan.name, seed=plan.seed, clock=self._settings.clock, sinks=sinks)
+            name, urls = self._host.add(world)
+            try:
+                with fresh_folder() as folder:
+                    ended = await self._settings.agent.run(self._scenario.task, urls, folder)
+            finally:
+                self._host.remove(name)
+            if self._scenario.auth is not None:
+                ended = replace(ended, answer=without_tokens(ended.answer), errors=without_tokens(ended.errors))
+            for sink in sinks:
+                sink.write(answer_line(plan.name, ended.answer))
+            return await self._result(plan, world, ended, path)
 
     @asynccontextmanager
     async def _simulator(self, condition: Condition) -> AsyncGenerator[Simulator]:

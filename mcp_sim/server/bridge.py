@@ -198,14 +198,7 @@ class Bridge:
         is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
         if is_answer and request is not None:
             message = message.model_copy(update={"id": request.id})
-            result = message.result if isinstance(message, JSONRPCResponse) else dict[str, Any]()
-            if request.method == "initialize" and "protocolVersion" in result:
-                self._session[MCP_PROTOCOL_VERSION_HEADER] = encode_header_value(str(result["protocolVersion"]))
-            if request.method == "tools/list":
-                for tool in map(as_object, as_list(result.get("tools"))):
-                    name, schema = tool.get("name"), tool.get("inputSchema")
-                    if isinstance(name, str) and find_invalid_x_mcp_header(schema) is None:
-                        self._mirrored[name] = x_mcp_header_map(schema)
+            self._learn(request, message)
         await self._write.send(SessionMessage(message))
         return is_answer
 
@@ -220,6 +213,17 @@ class Bridge:
             async with self._client.stream("GET", self._url, headers=headers) as response:
                 if response.is_success:
                     await self._forward_events(response, None)
+
+    def _learn(self, request: JSONRPCRequest, answer: JSONRPCResponse | JSONRPCError) -> None:
+        """Remember what later requests need as headers: the negotiated version, and arguments mirrored in headers."""
+        result = answer.result if isinstance(answer, JSONRPCResponse) else dict[str, Any]()
+        if request.method == "initialize" and "protocolVersion" in result:
+            self._session[MCP_PROTOCOL_VERSION_HEADER] = encode_header_value(str(result["protocolVersion"]))
+        if request.method == "tools/list":
+            for tool in map(as_object, as_list(result.get("tools"))):
+                name, schema = tool.get("name"), tool.get("inputSchema")
+                if isinstance(name, str) and find_invalid_x_mcp_header(schema) is None:
+                    self._mirrored[name] = x_mcp_header_map(schema)
 
     def _headers(self, message: JSONRPCMessage) -> dict[str, str]:
         """Return the HTTP headers of a message."""

@@ -341,24 +341,26 @@ class Bodies:
         if not message.get("more_body"):
             return message.get("body", b"")
         with anyio.move_on_after(BODY_SECONDS) as scope:
-            body, self._sizes[scope] = bytearray(message["body"]), 0
+            self._sizes[scope] = 0
             try:
-                while len(body) <= self._longest:
-                    self._held += len(body) - self._sizes[scope]
-                    self._sizes[scope] = len(body)
-                    if self._held > MOST_HELD:
-                        next(iter(self._sizes)).cancel()
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        reason = "The request did not arrive whole"
-                        raise Refusal(400, INVALID_REQUEST, reason, {"connection": "close"})
-                    body += message.get("body", b"")
-                    if not message.get("more_body") and len(body) <= self._longest:
-                        return bytes(body)
-                raise Refusal(413, INVALID_REQUEST, "Request body too large", {"connection": "close"})
+                return await self._rest(bytearray(message["body"]), receive, scope)
             finally:
                 self._held -= self._sizes.pop(scope)
         raise Refusal(408, INVALID_REQUEST, "The request took too long to arrive", {"connection": "close"})
+
+    async def _rest(self, body: bytearray, receive: Receive, scope: anyio.CancelScope) -> bytes:
+        while len(body) <= self._longest:
+            self._held += len(body) - self._sizes[scope]
+            self._sizes[scope] = len(body)
+            if self._held > MOST_HELD:
+                next(iter(self._sizes)).cancel()
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Refusal(400, INVALID_REQUEST, "The request did not arrive whole", {"connection": "close"})
+            body += message.get("body", b"")
+            if not message.get("more_body") and len(body) <= self._longest:
+                return bytes(body)
+        raise Refusal(413, INVALID_REQUEST, "Request body too large", {"connection": "close"})
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

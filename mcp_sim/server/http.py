@@ -244,11 +244,11 @@ class HttpServer:
         """Pass a request to its server, and its answer to the client. Raises `Refusal`."""
         scope = exchange.scope
         if addressee.end != "mcp":
-            older = addressee.names.session or ""
+            session = addressee.names.session or ""
             if addressee.end == STREAM:
-                await self._older.open(exchange, self._servers[addressee.server], addressee.owner, older)
+                await self._older.open(exchange, self._servers[addressee.server], addressee.owner, session)
             else:
-                await self._older.take(exchange, addressee.owner, older)
+                await self._older.take(exchange, addressee.owner, session)
             return
         may_be_plain = scope["method"] == "POST" and not exchange.is_unanswered
         plain = self._answer_plain(addressee, scope["headers"], headers, exchange.body) if may_be_plain else None

@@ -220,5 +220,6 @@ async def _in_daemon_thread(function: Callable[[], None]) -> None:
 async def _cancel_after(event: anyio.Event, scope: anyio.CancelScope, seconds: float = 0.0) -> None:
     """Cancel some seconds after an event."""
     await event.wait()
-    await anyio.sleep(seconds)
+    if seconds:
+        await anyio.sleep(seconds)
     scope.cancel()

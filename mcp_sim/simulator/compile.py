@@ -130,15 +130,19 @@ def checked(reference: str | Path, trust: bool | Iterable[Path] = False) -> Iter
             relying = tuple(map(display, sources.relying))
             scenario = replace(scenario, untrusted=tuple(sources.untrusted), relying=relying)
             sources.problems.extend(_guess_warnings(scenario))
-            # Note where the descriptions of tools instruct the agent, as those of a hostile server do.
-            from mcp_sim.spec.lint import instructions_in_tools  # noqa: PLC0415 (only `check` looks for them)
-
-            for tools in sources.tool_lists:
-                for (number, *steps), sentence in instructions_in_tools([tool.value for tool in tools]):
-                    tools[int(number)].at(*steps).warning(sentence)
+            _warn_of_instructions(sources)
             doubts = (*loopholes(scenario), *unspecified_records(scenario))
             sources.problems += [Problem(scenario.path, 0, "expect", text, "warning") for text in doubts]
         yield display(path), sources.sorted(), None if sources.has_failed else scenario
+
+
+def _warn_of_instructions(sources: Sources) -> None:
+    """Note where the descriptions of tools instruct the agent, as those of a hostile server do."""
+    from mcp_sim.spec.lint import instructions_in_tools  # noqa: PLC0415 (only `check` looks for them)
+
+    for tools in sources.tool_lists:
+        for (number, *path), sentence in instructions_in_tools([tool.value for tool in tools]):
+            tools[int(number)].at(*path).warning(sentence)
 
 
 def _guess_warnings(scenario: Scenario) -> Iterator[Problem]:

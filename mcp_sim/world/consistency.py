@@ -206,15 +206,7 @@ def _record_problems(
     `free`: the fields that a result template shows in another form.
     """
     record_problems = list[str]()
-    # The records in a result, at the places that the plan names.
-    envelope = plan.envelope
-    places = list[Any]()
-    if envelope.record is not None:
-        places.append(value_at(value, envelope.record))
-    if envelope.rows is not None:
-        rows = value_at(value, envelope.rows)
-        places += cast("list[Any]", rows) if isinstance(rows, list) else ()
-    for shown in [cast("Record", place) for place in places if isinstance(place, dict)]:
+    for shown in _shown(value, plan):
         key = shown.get(entity.key)
         has_failed = plan.each is not None and (shown.get("error") or _says_failure(shown))  # this item of a batch
         if not isinstance(key, str | int) or has_failed:
@@ -240,6 +232,18 @@ def _says_failure(value: Json) -> bool:
         return False
     body = cast("Record", value)
     return False in (body.get("success"), body.get("ok"))
+
+
+def _shown(value: Json, plan: Plan) -> list[Record]:
+    """Return the records in a result, at the places that the plan names."""
+    envelope = plan.envelope
+    places = list[Any]()
+    if envelope.record is not None:
+        places.append(value_at(value, envelope.record))
+    if envelope.rows is not None:
+        rows = value_at(value, envelope.rows)
+        places += cast("list[Any]", rows) if isinstance(rows, list) else ()
+    return [cast("Record", place) for place in places if isinstance(place, dict)]
 
 
 def _count_problems(value: Json, plan: Plan) -> Iterator[str]:

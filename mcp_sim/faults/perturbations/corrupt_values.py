@@ -75,19 +75,21 @@ class CorruptValues(Perturbation):
     def _corrupt(self, turn: Turn, value: Json, shape: ResultShape) -> Json:
         corrupted = value
         for path in shape.records(value):
-            record = get_part(value, path)
-            draws = turn.draws.about(f"{turn.owner}/{canonical(shape.key_of(record))}")
-            wrong = dict[str, Json]()
-            for name in self.fields or record:
-                if name in record and not shape.is_key(name):
-                    changed = HOW[self.how](self._cell(turn, record, name, shape, draws))
-                    if changed != record[name]:
-                        wrong[name] = changed
-            if wrong and not self.fields:
-                name = min(wrong, key=draws.unit)
-                wrong = {name: wrong[name]}
-            corrupted = replace_part(corrupted, path, {**record, **wrong})
+            corrupted = replace_part(corrupted, path, self._corrupted(turn, get_part(value, path), shape))
         return corrupted
+
+    def _corrupted(self, turn: Turn, record: Record, shape: ResultShape) -> Record:
+        draws = turn.draws.about(f"{turn.owner}/{canonical(shape.key_of(record))}")
+        wrong = dict[str, Json]()
+        for name in self.fields or record:
+            if name in record and not shape.is_key(name):
+                changed = HOW[self.how](self._cell(turn, record, name, shape, draws))
+                if changed != record[name]:
+                    wrong[name] = changed
+        if wrong and not self.fields:
+            name = min(wrong, key=draws.unit)
+            wrong = {name: wrong[name]}
+        return {**record, **wrong}
 
     def _cell(self, turn: Turn, record: Record, name: str, shape: ResultShape, draws: Draws) -> _Cell:
         others = _others(turn, record, name, shape) if self.how == "swap" else ()

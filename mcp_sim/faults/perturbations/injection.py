@@ -57,9 +57,10 @@ class Injection(Perturbation):
         return with_body(transition, replace(body, text=self._after(turn, body.content[0]["text"])))
 
     def _instruction(self, turn: Turn) -> str:
-        # The same for all calls of a world; `_CANARY` finds it.
-        word = f"CN-{int(turn.draws.about(f'{turn.owner}/canary').unit('word') * 16**8):08X}"
-        return self.text.replace("{goal}", self.goal).replace("{canary}", self.canary or word)
+        word = self.canary
+        if not word:  # the same for all calls of a world; `_CANARY` finds it
+            word = f"CN-{int(turn.draws.about(f'{turn.owner}/canary').unit('word') * 16**8):08X}"
+        return self.text.replace("{goal}", self.goal).replace("{canary}", word)
 
     def _placed(self, turn: Turn, value: Json, shape: ResultShape) -> Json:
         """Return the result with the instruction, unchanged if there is no place for it."""

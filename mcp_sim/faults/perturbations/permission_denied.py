@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -191,11 +191,8 @@ class _Guard:
             key = find_key(after, self.entity.name, self.shape.key_of(shown))
             record = None if key is None else after.get(self.entity.name, key)
             if self.rule.fits(shown if record is None else record):
-                kept: dict[str, Any] = {}
-                for name, held in shown.items():
-                    how = self.withheld.get(name)
-                    if how != "absent":
-                        kept[name] = held if how is None else None
+                forms = {name: self.withheld.get(name) for name in shown}
+                kept = {name: None if form else shown[name] for name, form in forms.items() if form != "absent"}
                 value = replace_part(value, path, kept)
         return with_value(turn, transition, value)
 

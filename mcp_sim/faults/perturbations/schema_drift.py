@@ -192,9 +192,9 @@ class SchemaDrift(Perturbation):
         """Return the inputSchema in its new form."""
         declared: Record = {}
         for name, old in properties(schema).items():
-            argument = old
             if name in self.remove:
                 continue
+            argument = old
             if name in self.narrow:
                 kept = {key: value for key, value in argument.items() if key != "default"}
                 argument = {**kept, "enum": self.narrow[name]}

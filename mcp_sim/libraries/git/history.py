@@ -6,7 +6,7 @@ A commit has the whole tree as path -> id of a text, and equal texts are stored 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -173,18 +173,7 @@ class History:
             text = self._texts({path: commit.tree[path]})[path] if path in commit.tree else ""
             lines = [(commit, line) for line in text.splitlines()]
             for parent_hash in commit.parents:
-                # Lines that a parent has, too, are from whoever wrote them there.
-                before = known.get(parent_hash, [])
-                blamed = [*lines]
-                if len(before) * len(lines) <= MOST_COMPARED:
-                    matcher = SequenceMatcher(
-                        None, [line for _, line in before], [line for _, line in lines], autojunk=False
-                    )
-                    for block in matcher.get_matching_blocks():
-                        for offset in range(block.size):
-                            if blamed[block.b + offset][0] is commit:
-                                blamed[block.b + offset] = before[block.a + offset]
-                lines = blamed
+                lines = _blamed(known.get(parent_hash, []), commit, lines)
             known[commit.hash] = lines
         return known[self.resolve(revision)]
 
@@ -195,3 +184,17 @@ class History:
     def _texts(self, blobs: Mapping[str, str]) -> dict[str, str]:
         rows = {path: self._store.get(BLOB, blob) or {} for path, blob in blobs.items()}
         return {path: str(row.get("content") or "") for path, row in rows.items()}
+
+
+def _blamed(
+    before: Sequence[tuple[Commit, str]], commit: Commit, lines: Sequence[tuple[Commit, str]]
+) -> list[tuple[Commit, str]]:
+    """Return the lines of a commit: those of its own that a parent has, too, with who wrote them there."""
+    blamed = [*lines]
+    if len(before) * len(lines) <= MOST_COMPARED:
+        matcher = SequenceMatcher(None, [line for _, line in before], [line for _, line in lines], autojunk=False)
+        for block in matcher.get_matching_blocks():
+            for offset in range(block.size):
+                if blamed[block.b + offset][0] is commit:
+                    blamed[block.b + offset] = before[block.a + offset]
+    return blamed

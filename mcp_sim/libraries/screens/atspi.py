@@ -138,8 +138,8 @@ def table(root: View) -> str:
         is_shown = {"showing", "visible"} <= item.flags and min(item.area[2:]) > 0
         if isinstance(item, Accessible) and is_known and is_shown and (item.name or item.text):
             text = item.text if '"' not in item.text else '"' + item.text.replace('"', '""') + '"'
-            name, place, size = f"{item.class_name}\t{item.name}", item.area[:2], item.area[2:]
-            lines.append(f"{name}\t{text or chr(34) * 2}\t\t{item.description}\t{place}\t{size}")
+            cells = (item.name, text or '""', "", item.description, item.area[:2], item.area[2:])
+            lines.append("\t".join([item.class_name, *map(str, cells)]))
     return "\n".join(lines)
 
 

@@ -338,13 +338,14 @@ def _panes_of(frame: Frame, size: tuple[int, int]) -> Iterator[Pane]:
         html = f'<p>{escape(frame.dialog)}</p><button>Cancel</button> <button id="{_ACCEPT}">OK</button>'
         form = Form(parse(f"<body>{html}</body>"), {})
         yield _dialog(frame, "alert", "Question", form, size, lambda element: _answer(frame, element))
-    if frame.picker is not None:
+    picker = frame.picker
+    if picker is not None:
         # The options of a list, below it.
         height = size[1]
-        box = next(box for box in window.layout.top.walk() if box.element is frame.picker)
+        box = next(box for box in window.layout.top.walk() if box.element is picker)
         left, top, width, own_height = window.layout.shown(box) or frame.area
         y = top + own_height
-        layout = Layout(Form(parse(frame.options(frame.picker)), {}), (left, y, width, height - y), _METRICS)
+        layout = Layout(Form(parse(frame.options(picker)), {}), (left, y, width, height - y), _METRICS)
         yield Pane(frame, "menu", "", (left, y, width, min(layout.height, height - y)), layout, act=frame.pick)
 
 

@@ -25,9 +25,10 @@ def png(root: View, longest: int) -> tuple[bytes, tuple[int, int]]:
     lines = b"".join(b"\0" + row for row in rows)
     header = struct.pack(">IIBBBBB", *size, 8, 0, 0, 0, 0)
     chunks = (b"IHDR", header), (b"IDAT", zlib.compress(lines, 1)), (b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
+    written = (
         struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in chunks
-    ), size
+    )
+    return b"".join([b"\x89PNG\r\n\x1a\n", *written]), size
 
 
 def _paint(rows: list[bytearray], view: View, scale: float, grey: int) -> None:

@@ -95,19 +95,24 @@ class Site:
             if known == method and match is not None:
                 sent = [*parse_qsl(query, keep_blank_values=True), *form, *match.groupdict().items()]
                 try:
-                    taken = dict[str, str | tuple[str, ...]]()
-                    for name, parameter in [*signature(handler).parameters.items()][1:]:
-                        values = tuple(value for key, value in sent if key == name)
-                        if isinstance(parameter.default, tuple):
-                            taken[name] = values
-                        elif values:
-                            taken[name] = values[-1]
-                    return Answer(handler(world, **taken))
+                    return Answer(handler(world, **_taken(handler, sent)))
                 except Redirect as redirect:
                     return Answer(status=303 if method == "POST" else 302, location=redirect.path)
                 except NotFound as error:
                     return _missing(str(error))
         return _missing(path)
+
+
+def _taken(handler: Callable[..., str], sent: Sequence[tuple[str, str]]) -> dict[str, str | tuple[str, ...]]:
+    """Return the parameters that a function takes."""
+    taken = dict[str, str | tuple[str, ...]]()
+    for name, parameter in [*signature(handler).parameters.items()][1:]:
+        values = tuple(value for key, value in sent if key == name)
+        if isinstance(parameter.default, tuple):
+            taken[name] = values
+        elif values:
+            taken[name] = values[-1]
+    return taken
 
 
 def _missing(what: str) -> Answer:

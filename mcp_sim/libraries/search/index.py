@@ -106,7 +106,7 @@ class Index:
             if record is not None:
                 number = self._numbers.setdefault(key, len(self._numbers) + 1)
                 self._keys[number] = key
-                values = (record.get(name, "") for name in self._fields)
+                values = (record.get(name) for name in self._fields)
                 texts = ("" if value is None else as_text(value)[:_MOST_TEXT] for value in values)
                 columns = ", ".join(f"c{at}" for at in range(len(self._fields)))
                 execute(f"INSERT INTO rows (rowid, {columns}) VALUES ({marks})", (number, *texts))  # noqa: S608 (own names)

@@ -48,13 +48,13 @@ class Copy:
         """Move the rows to a view."""
         origin, wanted = view.initial_records(self.entity), view.written(self.entity)
         if self._origin is not origin:
-            # Initial records that were written again may lack columns that were added since.
             execute, name = self._connection.execute, quoted(self.name)
             for when in _LOGGED:
                 execute(f"DROP TRIGGER IF EXISTS temp.{quoted(f'{when} of {self.name}')}")
             execute(f"DELETE FROM {name}")  # noqa: S608 (quoted)
             self._origin, self._applied, self.keys, self._numbers = origin, wanted, {}, {}
             self._positions = {key: at for at, key in enumerate(origin, 1)}
+            # Initial records that were written again may lack columns that were added since.
             self._insert({**origin, **wanted}, wanted)
             literal = self.name.replace("'", "''")
             for when, rows in _LOGGED.items():

@@ -98,18 +98,7 @@ class Database:
             raise SqlError("sqlite_temp is not allowed here", "forbidden")
         tables = self.tables(store.view)  # the first read may run statements here, so it needs the lock
         with self._lock:
-            self._connection.execute("PRAGMA foreign_keys = OFF")
-            if self._made != tables:
-                self._reshape(tables)
-            mentioned = {word.lower() for statement in statements for word in _WORD.findall(statement)}
-            everything = any(map(_REACHES.search, tables.values()))
-            for name, copy in self._copies.items():
-                if everything or mentioned.intersection(_WORD.findall(name.lower())):
-                    try:
-                        copy.update(store.view)
-                    except BaseException:
-                        self._made = {}  # Half of the rows may be there: the next call creates the tables again.
-                        raise
+            self._update(store.view, tables, statements)
             return self._run(store, statements, parameters, enforces_keys)
 
     def _run(self, store: Store, statements: Sequence[str], parameters: Json, enforces_keys: bool) -> list[Result]:
@@ -145,6 +134,21 @@ class Database:
         """Return what SQLite has now: table, view, index or trigger -> its statement."""
         query = "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
         return dict(self._connection.execute(query).fetchall())
+
+    def _update(self, view: View, tables: Mapping[str, str], statements: Sequence[str]) -> None:
+        """Update the tables that the statements may read."""
+        self._connection.execute("PRAGMA foreign_keys = OFF")
+        if self._made != tables:
+            self._reshape(tables)
+        mentioned = {word.lower() for statement in statements for word in _WORD.findall(statement)}
+        everything = any(map(_REACHES.search, tables.values()))
+        for name, copy in self._copies.items():
+            if everything or mentioned.intersection(_WORD.findall(name.lower())):
+                try:
+                    copy.update(view)
+                except BaseException:
+                    self._made = {}  # Half of the rows may be there: the next call creates the tables again.
+                    raise
 
     def _reshape(self, tables: Mapping[str, str]) -> None:
         """Drop and create what changed. Unchanged tables stay filled."""

@@ -1,5 +1,7 @@
-"""Limits and functions for SQL statements: denied actions, step limits, the world's time and randomness, and functions
-that SQLite lacks and other databases have."""
+"""Limits and functions for SQL statements.
+
+Denied actions, step limits, the world's time and randomness, and functions that SQLite lacks and other databases have.
+"""
 
 from __future__ import annotations
 

@@ -94,9 +94,8 @@ class Inventor:
                 for at in range(0, len(firsts), CONCURRENT_BATCHES):
                     some = firsts[at : at + CONCURRENT_BATCHES]
                     new = [first for first in some if (table.name, first) not in self.run_file.kept]
-                    await self._at_once(
-                        table, some, {first: _BatchRequest(self, table, first, system_prompt) for first in new}
-                    )
+                    requests = {first: _BatchRequest(self, table, first, system_prompt) for first in new}
+                    await self._at_once(table, some, requests)
             self._done += _write(self.draft, name, rows, given)
             self.on_progress(self._done, name)
         return self.tally
@@ -169,13 +168,8 @@ class _BatchRequest:
         asked, refused, first, conversation = 0, 0, "", self.conversation
         while asked < MAX_ATTEMPTS and (wanted := self._missing(rows)):
             try:
-                if asked:
-                    reply = await self.ask(Request(conversation, self._schema(len(wanted)), self._seed(asked)))
-                else:
-                    await self._replied.wait()
-                    if isinstance(self._begun, Unanswered):
-                        raise self._begun
-                    reply = cast("Reply", self._begun)
+                again = Request(conversation, self._schema(len(wanted)), self._seed(asked))
+                reply = await (self.ask(again) if asked else self._first())
             except TooLong:
                 if asked:
                     break  # the question alone fits, but not with the rejected replies
@@ -192,6 +186,12 @@ class _BatchRequest:
     def _missing(self, rows: Container[int]) -> list[int]:
         """Return the places that have no valid row yet."""
         return [place for place in range(len(self.keys)) if place not in rows]
+
+    async def _first(self) -> Reply:
+        await self._replied.wait()
+        if isinstance(self._begun, Unanswered):
+            raise self._begun
+        return cast("Reply", self._begun)
 
     def _accept_rows(self, reply: Reply, wanted: Sequence[int], rows: dict[int, Record]) -> list[str]:
         """Add the valid rows of a reply to `rows`. Return the problems of the others."""

@@ -116,10 +116,9 @@ def _also_named(turn: Turn, domain: Domain) -> Iterator[tuple[str, Key]]:
         if isinstance(value, str) and len(value) >= SHORTEST_NAME:
             yield from ((name, value) for name in domain.entities if turn.view.get(name, value) is not None)
             for entity in domain.entities.values():
-                for field in NAMES:
-                    is_name = field in entity.fields and field != entity.key
-                    rows = turn.view.find(entity.name, field, value)[:MAX_NAMED] if is_name else ()
-                    yield from ((entity.name, key) for key, _ in rows)
+                fields = [field for field in NAMES if field in entity.fields and field != entity.key]
+                called = (turn.view.find(entity.name, field, value)[:MAX_NAMED] for field in fields)
+                yield from ((entity.name, key) for rows in called for key, _ in rows)
 
 
 def _related(turn: Turn, named: Sequence[tuple[str, Key]], domain: Domain) -> Iterator[tuple[str, Key]]:

@@ -188,13 +188,9 @@ class Effect:
         record[entity.key] = key
         # The reply decides the fields of a new record, and those of another that the model may see.
         is_new, may_change = self._is_new(change), self.disclosure.may_change
-        for subject in subjects:
-            if subject.entity.name == entity.name and str(subject.key) == str(key):
-                fields = subject.fields()
-                record |= {
-                    name: value for name, value in fields if is_new or may_change(entity.name, record, name, value)
-                }
-                break
+        same = (other for other in subjects if other.entity.name == entity.name and str(other.key) == str(key))
+        shown = next((subject.fields() for subject in same), ())
+        record |= {name: value for name, value in shown if is_new or may_change(entity.name, record, name, value)}
         return replace(change, key=key, record=record)
 
     def _is_new(self, change: Change) -> bool:

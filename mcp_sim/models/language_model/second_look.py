@@ -66,7 +66,7 @@ class SecondLook:
             key, record, entity = change.key, change.record, adoption.domain.entities.get(change.entity)
             is_new = record is not None and before.get(change.entity, key) is None
             if is_new and entity is not None and not entity.natural:
-                renamed[key] = key = next_key(view, change.entity, key)
+                key = renamed[change.key] = next_key(view, change.entity, change.key)
                 record = {**(record or {}), entity.key: key}
             changes.append(replace(change, key=key, record=record, expected=None))
         body = self.transition.observation.body

@@ -94,11 +94,11 @@ class Cassette:
             known = progress.renamed.get(at, {})
             given = {name: value for name, value in params.items() if value}
             matching = list[tuple[RecordedRequest, Renamed]]()
-            for request in self._sessions[at].requests:
+            for request in (request for request in self._sessions[at].requests if request.method == method):
                 asked = {name: value for name, value in request.params.items() if value}
-                is_same = request.method == method
-                names = self._likeness.renamed(asked, given, known, lambda _: False) if is_same else None
-                matching += [] if names is None else [(request, names)]
+                names = self._likeness.renamed(asked, given, known, lambda _: False)
+                if names is not None:
+                    matching.append((request, names))
             if matching:
                 request, names = next((pair for pair in matching if pair[0].after >= position), matching[-1])
                 return renamed(request.answer, names)

@@ -185,13 +185,13 @@ class Shadowing:
         written, renamed = Written(turn.view, turn.memories.of(OWNER)), dict[Key, Key]()
         changes, given = list[Change](), set(scalars(turn.call.arguments))
         for change in transition.changes:
-            like, entity = written.form(change.entity)[0], self._domain.entities.get(change.entity)
-            is_new = change.record is not None and turn.view.version(change.entity, change.key) == 0
-            is_new = is_new and turn.view.get(change.entity, change.key) is None
+            key, record, entity = change.key, change.record, self._domain.entities.get(change.entity)
+            like, is_new = written.form(change.entity)[0], turn.view.version(change.entity, key) == 0
+            is_new = is_new and record is not None and turn.view.get(change.entity, key) is None
             if is_new and like is not None and entity is not None and change.key not in given:
                 key = renamed[change.key] = next_key(turn.view.after(changes), change.entity, like)
-                change = replace(change, key=key, record={**(change.record or {}), entity.key: key})  # noqa: PLW2901
-            changes.append(change)
+                record = {**(record or {}), entity.key: key}
+            changes.append(replace(change, key=key, record=record))
         body = transition.observation.body
         if not renamed or not isinstance(body, ToolResult):
             return transition

@@ -103,7 +103,8 @@ class Conversation:
     def give_up(self, scope: str) -> None:
         """Mark the requests of an HTTP exchange that the server took too long to answer."""
         for pending in chain.from_iterable(self._open.values()):
-            pending.is_late |= pending.scope == scope
+            if pending.scope == scope:
+                pending.is_late = True
 
     def close(self, scope: str, status: int = 0) -> None:
         """Write the requests of an HTTP exchange that has ended without their answers, and its status."""
@@ -145,7 +146,8 @@ class Conversation:
         if method == "notifications/progress" and "progressToken" in params:
             token = canonical(params["progressToken"])
             for pending in chain.from_iterable(self._open.values()):
-                pending.progress += pending.token == token
+                if pending.token == token:
+                    pending.progress += 1
         if method == "notifications/cancelled":
             for pending in self._open.get(canonical(params.get("requestId")), ()):
                 pending.is_cancelled = True

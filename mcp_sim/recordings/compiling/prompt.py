@@ -253,9 +253,9 @@ def suggested_state(subject: Subject) -> Record:
         try:
             # Entities that tools create, those with the most tools first, else those they work on.
             domain = load(folder / "scenario.json").domain
-            counts = Counter(plan.entity for plan in domain.plans.values() if plan.entity)
+            tools = Counter(plan.entity for plan in domain.plans.values() if plan.entity)
             created = {plan.entity for plan in domain.plans.values() if plan.verb == "create"}
-            entities = (domain.entities[name] for name, _ in counts.most_common() if name in domain.entities)
+            entities = (domain.entities[name] for name, _ in tools.most_common() if name in domain.entities)
             tables = [entity.name for entity in entities if not (entity.singleton or entity.inside)]
             names = ([name for name in tables if name in created] or tables)[:_ENTITIES]
             counts = {entity: {"count": _ROWS} for entity in names}

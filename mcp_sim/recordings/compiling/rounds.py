@@ -280,9 +280,10 @@ def program_in(reply: Reply) -> str:
     content = reply.content.replace("\r\n", "\n").replace("\r", "\n")  # all three end a line of Python
     text = _THINKING.sub("", content, count=1) if "</think" in content else content
     blocks = [match["text"] for match in _FENCED.finditer(text)]
-    # Of several blocks, the file is likely one with functions for tools, valid Python, the longest.
-    program = max(blocks, key=lambda block: (bool(_TOOL.search(block)), _is_python(block), len(block)), default=None)
-    program = program if blocks else _unfenced(text)
+    if blocks:  # the file is likely one with functions for tools, valid Python, the longest
+        program = max(blocks, key=lambda block: (bool(_TOOL.search(block)), _is_python(block), len(block)))
+    else:
+        program = _unfenced(text)
     if program is None:
         raise Rejected(reply.content, ["The reply has no Python file. Answer with one fenced block of Python."])
     return f"{program.strip()}\n"

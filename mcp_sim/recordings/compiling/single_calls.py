@@ -86,11 +86,9 @@ def says_nothing(value: Json, asked: Record | None = None) -> bool:
         return not value or (isinstance(value, str) and _NOTHING.search(value) is not None)
     given = [leaf for _, leaf in leaves(asked or {})]
     negative = [leaf in (None, 0, "") or _is_negative(leaf) for _, leaf in leaves(value) if leaf not in given]
-    return (
-        all(negative)
-        if asked is not None
-        else any(negative) or any(item in ([], {}) for item in as_object(value).values())
-    )
+    if asked is not None:
+        return all(negative)
+    return any(negative) or any(item in ([], {}) for item in as_object(value).values())
 
 
 def _is_negative(leaf: Json) -> bool:

@@ -190,11 +190,7 @@ def _candidates(counts: Counter[str], wanted: Sequence[tuple[str, Scope]]) -> It
     for slotted in plain:
         for other in fixed:
             if _can_be_entry(other):
-                # What shows a part, or another text where its slot has no value.
-                if SLOT.fullmatch(slotted) and not other.endswith("?"):
-                    yield f"{slotted[:-1]}??{other}}}"
-                for slot in SLOT.finditer(slotted):
-                    yield f"{{?{slotted}?}}{{{slot[1]}:={other}}}"
+                yield from _alternatives(slotted, other)
     # Tables of texts by a flag that decides which one is shown.
     if any(text and (not _can_be_entry(text) or len(text) > _LONGEST_ENTRY) for text, _ in wanted):
         return
@@ -205,6 +201,14 @@ def _candidates(counts: Counter[str], wanted: Sequence[tuple[str, Scope]]) -> It
         if all(name is not None and table.setdefault(name, text) == text for name, text in pairs) and len(table) > 1:
             entries = ";".join(f"{name}={text}" for name, text in sorted(table.items()))
             yield f"{{{path}:{entries}}}"
+
+
+def _alternatives(text: str, other: str) -> Iterator[str]:
+    """Yield what shows a part, or another text where its slot has no value."""
+    if SLOT.fullmatch(text) and not other.endswith("?"):
+        yield f"{text[:-1]}??{other}}}"
+    for slot in SLOT.finditer(text):
+        yield f"{{?{text}?}}{{{slot[1]}:={other}}}"
 
 
 def _can_be_entry(text: str) -> bool:

@@ -5,7 +5,7 @@ With an approval, bodies of POST are read as a whole, and those with calls that 
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any, TypeAlias
@@ -146,8 +146,8 @@ class _Exchange:
     async def _body(self, receive: Receive, *, has_body: bool) -> AsyncIterator[bytes]:
         is_last = False
         while not is_last:
-            message = await receive() if has_body else dict[str, Any]()
-            if message.get("type") == "http.disconnect":
+            message: MutableMapping[str, Any] = await receive() if has_body else {"type": "http.request"}
+            if message["type"] == "http.disconnect":
                 raise ClientLeft
             is_last, data = not message.get("more_body", False), message.get("body", b"")
             if data:

@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from socket import socketpair
@@ -98,24 +98,26 @@ class Relay:
 
     def _pass_on(self, side: str, source: int, target: int, tap: Tap) -> None:
         """Copy what a side sends to the other. Whichever of the pipes closes, the other is closed."""
+        write = self._to_client if side == "server" else partial(_write, target)
         with suppress(OSError):
             is_open = True
             while is_open:
                 is_open = bool(data := self._read(source) if side == "server" else os.read(source, CHUNK))
-                # What passes on; no bytes are the end of a side.
-                whole = iter((data,) if data else ())
-                for passed in whole if self._turnstile is None else self._turnstile.passing(side, data):
+                for passed in self._passing(side, data):
                     tap(side, passed)
-                    if side == "server":
-                        self._to_client(passed)
-                    else:
-                        write_all(target, memoryview(passed))
+                    write(passed)
         _close(target)
         _close(source)
 
+    def _passing(self, side: str, data: bytes) -> Iterator[bytes]:
+        """Yield what passes on of the bytes of a side; none are its end."""
+        if self._turnstile is not None:
+            return self._turnstile.passing(side, data)
+        return iter((data,) if data else ())
+
     def _to_client(self, data: bytes) -> None:
         with self._writing:
-            write_all(1, memoryview(data))
+            _write(1, data)
 
     def _read(self, source: int) -> bytes:
         self._is_reading.set()
@@ -123,6 +125,10 @@ class Relay:
         self._is_reading.clear()
         self._passed += 1
         return data
+
+
+def _write(target: int, data: bytes) -> None:
+    write_all(target, memoryview(data))
 
 
 def end_like(code: int) -> int:

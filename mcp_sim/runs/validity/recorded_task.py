@@ -52,13 +52,12 @@ def recorded_task(task: Task, session: Session, domain: Domain) -> Task:
     calls = [_Seen(call, call.tool in reads, task.folder) for call in session.calls]
     calls = [call for call in calls if call.observation.ok]
     _name_values(calls)
-    # The texts that calls write, and that no answer has shown before.
-    texts = dict[str, bool]()
+    # The goal is to write the texts that calls write, and that no answer has shown before.
+    new = dict[str, bool]()
     for n, call in enumerate(calls):
         for text in [] if call.only_reads else call.texts:
-            texts.setdefault(text, not any(occurrences(earlier.text, text) for earlier in calls[:n]))
-    texts = [text for text, is_new in texts.items() if is_new]
-    goal = [*_goals(calls, texts)]
+            new.setdefault(text, not any(occurrences(earlier.text, text) for earlier in calls[:n]))
+    goal = [*_goals(calls, [text for text, is_new in new.items() if is_new])]
     # The calls that write, and those that show values which others need.
     steps = list[Step]()
     for n, call in enumerate(calls):
@@ -152,26 +151,28 @@ def _check(call: _Seen, later: Sequence[_Seen], earlier: Sequence[_Seen]) -> Che
         new = [text for text in shown if not any(occurrences(old.text, text) for old in before)]
         if reading.only_reads and new:
             record = around(shown_value(reading.observation), new)
-            # Whether an equal read shows the texts after all later calls that write to the same record.
-            names = [f"{{{name}}}" for name in call.keep]
-            writes = [
-                old.seq
-                for old in later
-                if not old.only_reads and any(leaf in names for _, leaf in leaves(old.arguments))
-            ]
             return Check(
                 call=reading.tool,
                 arguments=reading.arguments,
                 shows=new,
                 keep=_kept_in(record, call),
-                lasts=any(
-                    _is_same(old, reading)
-                    and old.seq > max(writes, default=0)
-                    and all(occurrences(old.text, text) for text in new)
-                    for old in later
-                ),
+                lasts=_lasts(call, reading, new, later),
             )
     return None
+
+
+def _lasts(call: _Seen, reading: _Seen, texts: Sequence[str], later: Sequence[_Seen]) -> bool:
+    """Whether an equal read shows the texts after all later calls that write to the same record."""
+    names = [f"{{{name}}}" for name in call.keep]
+    writes = [
+        old.seq for old in later if not old.only_reads and any(leaf in names for _, leaf in leaves(old.arguments))
+    ]
+    return any(
+        _is_same(old, reading)
+        and old.seq > max(writes, default=0)
+        and all(occurrences(old.text, text) for text in texts)
+        for old in later
+    )
 
 
 def _kept_in(record: Json, call: _Seen) -> dict[str, str]:

@@ -139,7 +139,7 @@ def _state_at(world: World, step: int | None) -> State:
 
 def state_after(world: World, n: int) -> State:
     """Return the state after a step of the ledger. Raises `Conflict` if the ledger does not reach back to its start."""
-    steps = list[Record]()
+    steps = list[Record]()  # the kept ones since the newest reset, without those that were taken back
     for entry in world.ledger:
         if "fork" in entry and entry["fork"]["of"] == entry["world"]:
             steps = [step for step in steps if step["n"] <= entry["fork"]["n"]]

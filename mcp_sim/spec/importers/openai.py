@@ -39,7 +39,8 @@ class Openai(Importer):
         doubts: list[str] = []
         functions = list[Record]()
         for function in _functions(read_value(path)):
-            functions += [function] if function not in functions else []
+            if function not in functions:
+                functions.append(function)
         tools: list[Json] = [_tool(function, number, doubts) for number, function in enumerate(functions, 1)]
         if not tools:
             raise UsageError(f"{path}: has no functions in the formats of OpenAI, Anthropic, Gemini or BFCL")

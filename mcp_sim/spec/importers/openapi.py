@@ -68,7 +68,8 @@ class Openapi(Importer):
             arguments, schema = _input(document, operation, name, doubts)
             tools.append(_tool(name, operation, schema, _output(document, operation, name, known, doubts)))
             entry = sim_entry(operation, known, arguments, properties(schema))
-            sim |= {} if entry is None else {name: entry}
+            if entry is not None:
+                sim[name] = entry
         if not tools:
             raise UsageError(f"{path}: describes no operations")
         info = as_object(document.get("info"))

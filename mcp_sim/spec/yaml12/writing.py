@@ -56,14 +56,15 @@ def _lines(value: Json, width: int, blocks: int) -> Iterator[str]:
         for key, item in _items(value):
             head = f"{scalar(key)}:"
             line = f"{head} {flow(item)}"
-            is_short = _fits(line, item, width, blocks)
-            yield line if is_short else head
-            yield from () if is_short else (f"  {inner}" for inner in _lines(item, width - 2, blocks - 1))
+            if _fits(line, item, width, blocks):
+                yield line
+            else:
+                yield head
+                yield from (f"  {inner}" for inner in _lines(item, width - 2, blocks - 1))
     elif isinstance(value, list) and value:
         for item in cast("list[Json]", value):
-            line = f"- {flow(item)}"
-            is_short = _fits(line, item, width, blocks)
-            lines = [line[2:]] if is_short else _lines(item, width - 2, blocks - 1)
+            line = flow(item)
+            lines = [line] if _fits(f"- {line}", item, width, blocks) else _lines(item, width - 2, blocks - 1)
             yield from (f"{'  ' if number else '- '}{inner}" for number, inner in enumerate(lines))
     else:
         yield flow(value)

@@ -82,24 +82,28 @@ def parse_date(text: str, now: datetime) -> datetime:
     """Return the time of a text as `date -d` reads it."""
     try:
         if len(text) <= _LONGEST_DATE:
-            plain = text.strip().strip('"')
-            if re.fullmatch(r"@-?[0-9]+(\.[0-9]+)?", plain):
-                return datetime.fromtimestamp(float(plain[1:]), UTC)
-            try:
-                moment = datetime.fromisoformat(plain.replace(" UTC", "+00:00").replace(" GMT", "+00:00"))
-                return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-            except ValueError:
-                pass
-            lower = plain.lower()
-            moment = _base(" ".join(_AMOUNT.sub(" ", lower).split()), now)
-            for amount in _AMOUNT.finditer(lower):
-                sign = {None: 1, "a": 1, "an": 1, "next": 1, "last": -1}.get(amount[1])
-                number = (int(amount[1].replace(" ", "")) if sign is None else sign) * (-1 if amount[3] else 1)
-                moment = _later(moment, number, amount[2])
-            return moment
+            return _read_date(text.strip().strip('"'), now)
     except (ValueError, OverflowError, OSError):
         pass
     raise Failed(f"date: invalid date '{text}'\n")
+
+
+def _read_date(plain: str, now: datetime) -> datetime:
+    """Return the time of a text. Raises `ValueError`, or what times that are too large raise."""
+    if re.fullmatch(r"@-?[0-9]+(\.[0-9]+)?", plain):
+        return datetime.fromtimestamp(float(plain[1:]), UTC)
+    try:
+        moment = datetime.fromisoformat(plain.replace(" UTC", "+00:00").replace(" GMT", "+00:00"))
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except ValueError:
+        pass
+    lower = plain.lower()
+    moment = _base(" ".join(_AMOUNT.sub(" ", lower).split()), now)
+    for amount in _AMOUNT.finditer(lower):
+        sign = {None: 1, "a": 1, "an": 1, "next": 1, "last": -1}.get(amount[1])
+        number = (int(amount[1].replace(" ", "")) if sign is None else sign) * (-1 if amount[3] else 1)
+        moment = _later(moment, number, amount[2])
+    return moment
 
 
 def _base(text: str, now: datetime) -> datetime:

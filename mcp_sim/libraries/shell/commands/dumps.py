@@ -146,20 +146,24 @@ class _Type:
             return _ESCAPES.get(data[0]) or (chr(data[0]) if 32 <= data[0] < 127 else f"{data[0]:03o}")
         value = struct.unpack(f"<{_CODES.get((self.letter, self.size), _UNSIGNED[self.size])}", data)[0]
         if self.letter == "f":
-            # The shortest digits that are read as the same number.
-            if not math.isfinite(value):
-                return str(value)
-            code = _CODES["f", self.size]
-            digits, least = _PRECISIONS[self.size]
-            for precision in range(1 if abs(value) < least else digits, 18):
-                text = f"{value:.{precision}g}"
-                try:
-                    if struct.unpack(code, struct.pack(code, float(text)))[0] == value:
-                        return text
-                except OverflowError:  # rounded up beyond the largest number
-                    continue
-            return f"{value:.17g}"
+            return _shortest(value, self.size)
         return f"{value:0{self.width}{self.letter}}" if self.letter in "ox" else str(value)
+
+
+def _shortest(value: float, size: int) -> str:
+    """Return the shortest digits that are read as the same number."""
+    if not math.isfinite(value):
+        return str(value)
+    code = _CODES["f", size]
+    digits, least = _PRECISIONS[size]
+    for precision in range(1 if abs(value) < least else digits, 18):
+        text = f"{value:.{precision}g}"
+        try:
+            if struct.unpack(code, struct.pack(code, float(text)))[0] == value:
+                return text
+        except OverflowError:  # rounded up beyond the largest number
+            continue
+    return f"{value:.17g}"
 
 
 def od(run: Invocation) -> None:

@@ -152,16 +152,12 @@ def wc(run: Invocation) -> None:
             ([max(column, default=0) if name == "max-line-length" else sum(column)
               for name, column in zip(chosen, columns, strict=True)], "total")
         )  # fmt: skip
-    # As the sizes of all files together need, and 7 if one is not a file.
+    nodes = [node for path in paths if (node := run.look(path, follow=True)) is not None]
+    width = len(str(sum(node.size for node in nodes))) if rows else 1  # as the sizes of all files together need
     if len(chosen) == 1 and len(paths) <= 1:
         width = 1
-    else:
-        nodes = [run.look(path, follow=True) for path in paths]
-        if not paths or any(node is not None and node.is_directory for node in nodes):
-            width = 7
-        else:
-            sizes = sum(node.size for node in nodes if node is not None)
-            width = len(str(sizes)) if rows else 1
+    elif not paths or any(node.is_directory for node in nodes):
+        width = 7
     for numbers, path in rows:
         run.out.append(" ".join(str(number).rjust(width) for number in numbers) + (f" {path}" if path else "") + "\n")
 
