@@ -110,9 +110,12 @@ async def test_json_in_a_text_is_laid_out_as_the_framework_of_the_server_does(
 
 
 @pytest.mark.parametrize("heading", ["Args", "Parameters", "Parametri", "**Parámetros**"])
-async def test_what_a_description_says_of_arguments_is_no_sign_of_sentences(tmp_path: Path, heading: str) -> None:
+@pytest.mark.parametrize("result", ["\n\nReturns:\n  A confirmation message", ". Returns a confirmation message."])
+async def test_what_a_description_says_of_arguments_is_no_sign_of_sentences(
+    tmp_path: Path, heading: str, result: str
+) -> None:
     about = f"Add a card.\n\n{heading}:\n  front: Text in Markdown, as a formatted string"
     described = {"add_card": about, "update_card": about.replace("Add", "Change")}
     assert {*(await forms(tmp_path, spec(described, wrapped=True))).values()} == {"json"}
-    described["add_card"] += "\n\nReturns:\n  A confirmation message"
+    described["add_card"] += result
     assert {*(await forms(tmp_path, spec(described, wrapped=True))).values()} == {"prose"}

@@ -246,13 +246,13 @@ def _of_parent(facts: ToolFacts, server: ServerFacts) -> str | None:
     asked = {*map(snake, required(facts.input))}
     rows = ["_".join(noun) for noun in last_nouns(facts.parsed.noun[1:])]
     is_history = facts.parsed.verb == "list" and last_word(facts.tool.name) in _LISTS
-    told = _in_description(facts, server) or "" if is_history else ""
-    rows.append(told)
+    described = _in_description(facts, server) or "" if is_history else ""
+    rows.append(described)
     if facts.parsed.verb == "list" and "_".join(facts.parsed.noun) not in server.declared:
         shown, given = row_shape(facts.output), server.given
         held = {name: given.entities[name].fields.values() for name in given.parents}
         rows += [name for name in held if {*shown} == {snake(field.name) for field in held[name] if not field.hidden}]
-    made = told if asked and asked <= server.made_with.get(told, frozenset()) else None
+    made = described if asked and asked <= server.made_with.get(described, frozenset()) else None
     return next((name for name in rows if asked and asked in server.parent_arguments(name)), made)
 
 

@@ -280,8 +280,6 @@ def _complete(parsed: ParsedName, parts: Words, about: str, nouns: AbstractSet[W
             parsed = parse_noun_phrase(parts)  # `place_details`, where other tools search places
         elif parts[-1] in STRONG and len(parts) > 1:
             parsed = _parse_with_verb(parts, len(parts) - 1)  # `link_update`, where other tools list links
-    if not parsed.sure and _makes_its_verb(parts, described_verb, about, nouns):
-        parsed = ParsedName("create", parts[:1], word="create", verb_from_description=True)
     if parsed.word == "post" and STRONG.get(described_verb) in _READS:
         parsed = replace(parsed, verb=_of_number(STRONG[described_verb], parsed), word=described_verb)  # an HTTP method
     if parsed.verb == "unknown" and parts:
@@ -291,13 +289,6 @@ def _complete(parsed: ParsedName, parts: Words, about: str, nouns: AbstractSet[W
     pair = _TWO_VERBS.match(skip_opener(about).lower()) if parsed.verb == "create" else None
     is_upsert = pair is not None and _is_upsert(*map(plain_form, pair.groups()))
     return replace(parsed, described_verb=described_verb, word="upsert" if is_upsert else parsed.word)
-
-
-def _makes_its_verb(parts: Words, described_verb: str, about: str, nouns: AbstractSet[Words]) -> bool:
-    """Whether a tool makes what its verb is called: `review_book` ("Write a review"), beside `list_reviews`."""
-    is_create = "create" in {STRONG.get(described_verb), WEAK.get(described_verb)}
-    are_known = {parts[:1], parse_noun_phrase(parts[1:]).noun} <= nouns
-    return is_create and are_known and _described_phrase(about).noun == parts[:1]
 
 
 def _with_described_nouns(

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Example
+from mcp_sim.types.lexicon.terms import ordered
 from mcp_sim.types.result_schemas import declares_data, documented_form, mentions_data, text_place
 
 _FOR_PEOPLE = r"\b(?:human[- ]readable|markdown|formatted (?:string|text|list|output)|plain text)\b"
@@ -15,8 +16,8 @@ _PROSE = (
     r"\breturn(?:s|ing)?:?\s+(?:\w+ ){0,3}?a (?:\w+ ){0,2}?(?:message|sentence|string|text|summary)\b"
 )
 _ARGUMENTS = re.compile(
-    r"^[ \t]*[*#]*(?:args|arguments?|parameters?|params|parametri|par[áa]metros|param[èe]tres|параметры|参数)[*]*"
-    r"\s*[:：].*?(?=^[ \t]*[*#]*(?:returns?|raises|yields|output|results?)\b|\Z)",
+    rf"^[ \t]*[*#]*(?:{'|'.join(ordered('phrases.argument_headings'))})[*]*\s*[:：]"
+    r".*?(?=(?:^[ \t]*[*#]*|[.;][ \t]+)(?:returns?|raises|yields|output|results?)\b|\Z)",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 """The part of a description that is about arguments, up to that about the result."""

@@ -158,25 +158,6 @@ async def test_a_tool_that_needs_no_argument_removes_all_records(tmp_path: Path,
 
 
 @pytest.mark.parametrize(
-    ("verb", "about", "noun"),
-    [("comment", "Add a comment to a task.", "task"), ("review", "Write a review of a movie.", "movie"),
-     ("bookmark", "Create a bookmark for a page.", "page")],
-)  # fmt: skip
-async def test_a_verb_that_other_tools_list_by_its_name_makes_a_record(
-    tmp_path: Path, verb: str, about: str, noun: str
-) -> None:
-    tools = [
-        tool(f"add_{noun}", {"title": STRING}, "title"),
-        {**tool(f"{verb}_{noun}", {f"{noun}_id": STRING, "text": STRING}, f"{noun}_id", "text"), "description": about},
-        tool(f"list_{verb}s", {f"{noun}_id": STRING}, f"{noun}_id"),
-    ]
-    own = {f"{noun}_id": f"{noun}_00001"}
-    calls = ((f"add_{noun}", {"title": "x"}), (f"{verb}_{noun}", {**own, "text": "Fine"}), (f"list_{verb}s", own))
-    *_, listed = await answers(tmp_path, tools, *calls)
-    assert value(listed)[f"{verb}s"][-1]["text"] == "Fine"
-
-
-@pytest.mark.parametrize(
     ("create", "key", "history", "about", "rows"),
     [("log_attempt", "problem_name", "get_problem_history", "Show all attempts at a problem.", "attempts"),
      ("post_message", "channel_id", "get_channel_history", "Get recent messages from a channel.", "messages"),
