@@ -461,7 +461,7 @@ def noun_of_rows(nouns: Nouns, entity: str, rows: Rows, siblings: Container[str]
     if entity in nouns.names or not bodies or rows.plain:
         return None
     ids = [f"{'_'.join(noun)}_id" for noun in first_nouns(tuple(entity.split("_")))]
-    first, keys = next(iter(bodies[0])), [name for name in bodies[0] if is_id(snake(name))]
+    first, keys = next(iter(bodies[0]), ""), [name for name in bodies[0] if is_id(snake(name))]
     own = first if first in keys or len(keys) != 1 else keys[0]
     ids += [own] if noun_of_id(snake(own)) not in siblings else []
     issued = (noun_of_id(snake(name)) for name in ids if identifies(name, bodies, _FEWEST_DIFFERENT))

@@ -98,9 +98,10 @@ class ServerFacts:
 
     def parent_arguments(self, entity: str) -> Sequence[set[str]]:
         """Return the arguments that name the parents of given rows: their fields, or what these link to."""
-        links = {*map(snake, self.given.parents.get(entity, ()))}
-        linked = {self.given.entities[entity].fields[link].link or link for link in self.given.parents.get(entity, ())}
-        return links, linked
+        parents = self.given.parents.get(entity, ())
+        fields: Mapping[str, Field] = self.given.entities[entity].fields if parents else {}
+        linked = {(fields[name].link if name in fields else None) or name for name in parents}
+        return {*map(snake, parents)}, linked
 
     @staticmethod
     def of(
