@@ -139,11 +139,13 @@ def _reads_all(parsed: ParsedName, schema: Record) -> bool:
 
 
 def _value_names(entity: Entity) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the paths of the values of a singleton, each with the nouns that mean it."""
+    """Yield the paths of the values of a singleton, each with the nouns that mean it. Names with dots have no path."""
     for field in entity.fields.values():
         paths = [(field.name, (entity.name, field.name))]
         paths += [(f"{field.name}.{name}", (field.name, name)) for name in properties(field.schema)]
         for path, (outer, name) in paths:
+            if "." in name or "." in outer:
+                continue
             noun = singular_phrase(words(name))
             yield path, frozenset((noun, f"{singular_phrase(words(outer))}_{noun}"))
 
