@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from mcp_sim.plans.infer.arguments import QUERIES
 from mcp_sim.plans.infer.entity_keys import is_own_key, key_like
@@ -84,7 +83,11 @@ class EntityBuilder:
         """
         key, rows = self.keys[name], self.given.records.get(name, ())
         linked = [
-            replace(field, link=link_of(name, field, keys), link_is_guessed=field.link is None and not rows)
+            replace(
+                field,
+                link=link_of(name, field, keys),
+                link_is_guessed=not rows if field.link is None else field.link_is_guessed,
+            )
             if field.name != key or not is_own_key(name, key)
             else field
             for field in self.fields[name].values()
@@ -243,11 +246,11 @@ def link_given_keys(declared: Mapping[str, Entity], held: Mapping[str, Sequence[
 def _link_entity(
     entity: Entity, rows: Sequence[Record], keys: Mapping[str, Collection[Json]], named: Mapping[str, str]
 ) -> Entity:
-    fields = {
-        name: replace(field, link=_held_target(entity, field, rows, keys, named))
-        for name, field in entity.fields.items()
-        if field.link is None and not entity.singleton and (name != entity.key or _is_list_of_names(entity))
-    }
+    fields = dict[str, Field]()
+    for name, field in entity.fields.items():
+        if field.link is None and not entity.singleton and (name != entity.key or _is_list_of_names(entity)):
+            target, is_guessed = _held_target(entity, field, rows, keys, named)
+            fields[name] = replace(field, link=target, link_is_guessed=is_guessed)
     return replace(entity, fields={**entity.fields, **fields})
 
 
@@ -262,10 +265,10 @@ def _held_target(
     rows: Sequence[Record],
     keys: Mapping[str, Collection[Json]],
     named: Mapping[str, str],
-) -> str | None:
-    """Return the entity that a field is named after, or whose key, and whose keys it holds.
+) -> tuple[str | None, bool]:
+    """Return the entity that a field is named after, or whose key, and whose keys it holds; and whether it is a guess.
 
-    `named` are the keys that only one entity has. An id under another name, such as `sender_id`, refers to the only
+    `named` are the keys that only one entity has. An id under another name, such as `sender_id`, may refer to the only
     entity with all its values.
     """
     values = [*values_in(rows, field.name)]
@@ -273,7 +276,8 @@ def _held_target(
     others = [name for name in holding if name != entity.name]
     meant = (name for name in others if _refers_to(field.name, name) or field.name == named.get(name))
     by_values = others if len(holding) == 1 and is_id(snake(field.name)) and isinstance(values[0], str) else []
-    return next(chain(meant, by_values), None)
+    target = next(meant, None)
+    return target or next(iter(by_values), None), target is None and bool(by_values)
 
 
 def _refers_to(field: str, entity: str) -> bool:

@@ -222,7 +222,9 @@ class Link:
     find: Callable[[View, str, Json], Key | None]
     """Finds a record by its key, or also by its name, unless the argument is called an id."""
     is_guessed: bool = False
-    """Whether only names say so, and nothing specifies the records: a value that names none is then kept as it is."""
+    """Whether only names say so, and nothing specifies the records, or only the values of given records.
+
+    A value that names none is then kept as it is."""
 
 
 def finder_for(path: str) -> Callable[[View, str, Json], Key | None]:
@@ -243,7 +245,8 @@ def links_of(plan: Plan, entity: Entity, domain: Domain) -> list[Link]:
             domain.entities[field.link],
             path,
             finder_for(path),
-            is_guessed=field.link_is_guessed and field.link not in {*domain.specified, *issued},
+            is_guessed=field.link_is_guessed
+            and (entity.name in domain.given or field.link not in {*domain.specified, *issued}),
         )
         for path, field in fields.items()
         if field.link is not None and field.link in domain.entities and plan.how.get(field.name) != "remove"

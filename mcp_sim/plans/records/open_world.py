@@ -120,7 +120,7 @@ def _with_linked_records(answer: Answer, plan: Plan, entity: Entity, domain: Dom
 
 def _link_acceptance(link: Link, domain: Domain) -> Accept | None:
     """Return which keys of a link's records may be generated; None if the records are known."""
-    if link.is_guessed:
+    if link.is_guessed and link.target.name not in domain.given:
         return partial(may_exist, entity=replace(link.target, open=True))
     is_free = link.target.open or link.target.name in domain.unspecified
     return acceptance(link.target, link.path, domain) if is_free else None

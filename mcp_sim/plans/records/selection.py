@@ -177,7 +177,12 @@ def _settled_test(entity: Entity) -> Callable[[Record], bool]:
 
 def parent_check(tool: Tool, plan: Plan, domain: Domain) -> Callable[[Turn], Observation | None]:
     """Compile the check that the records that required filters refer to exist, or may exist."""
-    fields = domain.entities[plan.entity or ""].fields
+    entity = domain.entities[plan.entity or ""]
+    fields = (
+        entity.fields
+        if entity.name not in domain.given
+        else {name: field for name, field in entity.fields.items() if field.link is None or not field.link_is_guessed}
+    )
     equal = {path: rule.field for path, rule in plan.filters.items() if rule.op == "equals"}
     needed = {path: fields.get(name) for path, name in equal.items() if path in required(tool.input_schema)}
     return existence_check(

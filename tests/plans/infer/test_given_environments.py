@@ -188,6 +188,17 @@ async def test_names_mean_the_given_records_that_ids_refer_to(tmp_path: Path, us
         (added,) = value(await world.call("list_notes", {f"{role}_name": "Ada"}))
         assert (added[f"{role}_id"], added["text"]) == ("U2", "New")
         assert value(await world.call("get_user", {"user_name": "Ada"}))["user_id"] == "U2"
+        assert value(await world.call("add_note", {f"{role}_name": "Tom", "text": "Old"}))["text"] == "Old"
+
+
+async def test_values_that_happen_to_be_keys_of_others_refuse_no_new_value(tmp_path: Path) -> None:
+    parcels = [{"parcel_id": f"p{n}", "courier_id": f"U{n}", "text": "x"} for n in (1, 2)]
+    tools = [tool("add_parcel", "courier_id", "text"), tool("list_parcels", "courier_id"), tool("list_users")]
+    async with service(tmp_path, {"users": LISTED, "parcels": parcels}, *tools) as sim, sim.open() as world:
+        added = value(await world.call("add_parcel", {"courier_id": "DHL", "text": "y"}))
+        assert value(await world.call("list_parcels", {"courier_id": "DHL"})) == [added]
+        assert value(await world.call("list_parcels", {"courier_id": "UPS"})) == []
+        assert value(await world.call("list_users")) == LISTED
 
 
 @pytest.mark.parametrize("verb", ["list", "search"])
