@@ -79,14 +79,8 @@ def holder_of_list(facts: ToolFacts, server: ServerFacts) -> str | None:
         is_held = members in lists or (len(keys) == 1 and singular(members) in _MEMBERS)
         if is_held and facts.takes_key(entity):
             return entity.name
-    return _holder_of_shown(facts, server)
-
-
-def _holder_of_shown(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the given record with the field that is all a tool shows: `course` of `list_enrolled_students(course_id)`.
-
-    The name of the field is in that of the tool, which takes nothing but the key of the record.
-    """
+    # The given record with the field that is all a tool shows: `course` of `list_enrolled_students(course_id)`. The
+    # name of the field is in that of the tool, which takes nothing but the key of the record.
     shown, noun = [*properties(facts.output).values()], facts.parsed.noun
     is_plain = len(shown) == 1 and main_type(items(shown[0]) or shown[0]) in _PLAIN
     is_own = "_".join(noun) in server.held

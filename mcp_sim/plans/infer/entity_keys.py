@@ -53,25 +53,19 @@ def choose_key(
         key = next((key for key in keys if last_word(key) != "id" and snake(key) not in ids), "id")
         names = _NAMES & {name for needed in chosen if snake(key) not in needed for name in needed}
         return last_word(key) if last_word(key) in names else key  # `create_habit(name)`, `delete_habit(habit_name)`
-    return _key_field(fields, own, keys)
+    # The field with the usual name of a key, or that of an argument which names records. `collection_name` is the
+    # `name` of a collection that shows no id.
+    by_name = {snake(name): name for name, field in fields.items() if main_type(field.schema) in _SCALAR}
+    asked = [*map(snake, keys)]
+    short = [word for key in asked for word in (last_word(key),) if key in {f"{name}_{word}" for name in own}]
+    wanted = ("id", *(f"{name}_{ending}" for name in own for ending in _ENDINGS), *asked, *short, *_OTHERS)
+    return next((by_name[name] for name in wanted if name in by_name), "id")
 
 
 def _is_named(entity: str, mine: Iterable[ToolFeatures], arguments: Container[str]) -> bool:
     """Whether a name that creates require is what other tools ask for: `create_room(name)` and `book(room)`."""
     needed = {name for features in mine if features.verb == "create" for name in required(features.input)}
     return "name" in needed and entity in arguments and f"{entity}_id" not in arguments
-
-
-def _key_field(fields: Mapping[str, Field], own: Iterable[str], keys: Iterable[str]) -> str:
-    """Return the field with the usual name of a key, or that of an argument which names records.
-
-    `collection_name` is the `name` of a collection that shows no id.
-    """
-    by_name = {snake(name): name for name, field in fields.items() if main_type(field.schema) in _SCALAR}
-    asked = [*map(snake, keys)]
-    short = [word for key in asked for word in (last_word(key),) if key in {f"{name}_{word}" for name in own}]
-    wanted = ("id", *(f"{name}_{ending}" for name in own for ending in _ENDINGS), *asked, *short, *_OTHERS)
-    return next((by_name[name] for name in wanted if name in by_name), "id")
 
 
 def is_own_key(entity: str, key: str) -> bool:

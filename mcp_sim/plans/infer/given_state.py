@@ -108,10 +108,6 @@ def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
     nested = {entity.name: entity for entity in reader.nested_entities()}
     entities = {**nested, **tables, **singles}
     parents = {name: reader.links[name] for name in tables}
-    return Given(entities, records, reader.paths, reader.memberships, parents, _find_members(tables, records))
-
-
-def _find_members(tables: Mapping[str, Entity], records: Mapping[str, Sequence[Record]]) -> dict[str, set[str]]:
     keys = {name: {row.get(entity.key) for row in records[name] if is_key(row.get(entity.key))}
             for name, entity in tables.items()}  # fmt: skip
     members = defaultdict[str, set[str]](set)
@@ -121,7 +117,7 @@ def _find_members(tables: Mapping[str, Entity], records: Mapping[str, Sequence[R
         single = {value for value in values if is_key(value)}  # a ticket with an owner and watchers
         members[name] = {other for other in tables if other != name
                          and not keys[other].isdisjoint(held) and keys[other].isdisjoint(single)}  # fmt: skip
-    return members
+    return Given(entities, records, reader.paths, reader.memberships, parents, members)
 
 
 def _make_singleton(name: str, record: Record) -> Entity:

@@ -193,7 +193,11 @@ def batch(tool: Tool, plan: Plan, write: Write, note: Note) -> WriteMany:
         failed: list[Failed] = []
         view = turn.view
         for number, item in enumerate(listed(turn)):
-            own = _turn_for_item(turn, view, path, number, item)
+            # The turn as if the call had one item, with draws of its own.
+            call = replace(turn.call, arguments=_with(turn.call.arguments, path, item))
+            draws = turn.draws
+            own = Draws(draws.seed, draws.stream, f"{draws.scope}#{number}", draws.occurrence)
+            own = replace(turn, call=call, view=view, draws=own)
             effect = write(own, invent)
             if isinstance(effect, Observation):
                 failed.append(Failed(number, item, effect))
@@ -220,14 +224,6 @@ def _items(tool: Tool, plan: Plan) -> Callable[[Turn], Sequence[Json]]:
         return [] if value is ABSENT or value is None else [value]
 
     return listed
-
-
-def _turn_for_item(turn: Turn, view: View, path: Sequence[str], place: int, item: Json) -> Turn:
-    """Return the turn as if the call had one item, with draws of its own."""
-    call = replace(turn.call, arguments=_with(turn.call.arguments, path, item))
-    draws = turn.draws
-    own = Draws(draws.seed, draws.stream, f"{draws.scope}#{place}", draws.occurrence)
-    return replace(turn, call=call, view=view, draws=own)
 
 
 def _with(arguments: Record, path: Sequence[str], item: Json) -> Record:

@@ -164,7 +164,8 @@ class Filler:
             return lambda _facts: chosen[0]
         if path in self.places:
             return self._placed(schema, path, needed=needed)
-        if self._holds_places(path):
+        known = path in (self.envelope.rows, self.envelope.record)
+        if known or any(place.startswith(f"{path}.") for place in self.places):
             return self.filled(schema, path)
         fill = self._by_name(schema, name, needed=needed, of_record=of_record)
         if fill is None and self.envelope.rows is None and not self.is_batch:
@@ -179,10 +180,6 @@ class Filler:
         if needed:
             return as_text(fill) if main_type(schema) == "string" else fill
         return fill if takes_null(schema) else lambda facts: ABSENT if (value := fill(facts)) is None else value
-
-    def _holds_places(self, path: str) -> bool:
-        known = path in (self.envelope.rows, self.envelope.record)
-        return known or any(place.startswith(f"{path}.") for place in self.places)
 
     def _by_name(self, schema: Record, name: str, *, needed: bool, of_record: bool) -> Fill | None:
         """Return what fills a property by its name, or None if the name has no known meaning."""

@@ -220,7 +220,7 @@ class Ordering:
     """Orders the rows of a tool as a call asks, else as the tool lists them. Unknown fields are ignored."""
 
     def __init__(self, tool: Tool, plan: Plan, entity: Entity) -> None:
-        times = _times(entity)
+        times = [(name, time_meaning(name, field.schema)) for name, field in entity.fields.items()]
         self.entity, self.paging = entity, plan.paging
         self.fields = {snake(name): name for name in entity.fields}
         self.created = next((name for name, meaning in times if meaning == "created"), None)
@@ -233,7 +233,15 @@ class Ordering:
         texts = [text for text in as_list(asked) or [asked] if isinstance(text, str)]  # `status,-title` or a list
         parts = [piece.strip() for text in texts for piece in text.split(",") if piece.strip()]
         if not parts:
-            return self._usual(rows, direction, text)
+            # The rows as they are listed if no call asks for an order.
+            if self.is_newest_first and self.paging.order is None:
+                return rows[::-1] if self.happened is None else self._by(self.happened, rows[::-1], down=True)
+            if self.paging.sort is None and _is_down(direction):
+                return rows[::-1]
+            named = self.named
+            if not text or named is None or len(rows) < 2:
+                return rows
+            return sorted(rows, key=lambda row: _distance(row[1].get(named), text))
         for piece in reversed(parts):
             name, down = _sort_key(piece)
             plain = snake(name)
@@ -245,26 +253,18 @@ class Ordering:
                 rows = self._by(field, rows, down=down or _is_down(direction))
         return rows
 
-    def _usual(self, rows: Sequence[Row], direction: Json, text: str) -> Sequence[Row]:
-        """Return the rows as they are listed if no call asks for an order."""
-        if self.is_newest_first and self.paging.order is None:
-            return rows[::-1] if self.happened is None else self._by(self.happened, rows[::-1], down=True)
-        if self.paging.sort is None and _is_down(direction):
-            return rows[::-1]
-        named = self.named
-        if not text or named is None or len(rows) < 2:
-            return rows
-        return sorted(rows, key=lambda row: _distance(row[1].get(named), text))
-
     def _by(self, field: str, rows: Sequence[Row], *, down: bool) -> Sequence[Row]:
         schema = self.entity.fields[field].schema
         form = time_format(example_of(schema))
         is_plain = form is None or form.is_sortable
-        return _sorted(rows, field, _collated if is_plain else seconds_of(schema), reverse=down)
-
-
-def _times(entity: Entity) -> list[tuple[str, str | None]]:
-    return [(name, time_meaning(name, field.schema)) for name, field in entity.fields.items()]
+        # Sort stably. Records without the field come last in either direction.
+        key = _collated if is_plain else seconds_of(schema)
+        there = [row for row in rows if row[1].get(field) is not None]
+        lacking = [row for row in rows if row[1].get(field) is None]
+        try:
+            return [*sorted(there, key=lambda row: key(row[1][field]), reverse=down), *lacking]
+        except TypeError:
+            return [*sorted(there, key=lambda row: str(row[1][field]), reverse=down), *lacking]
 
 
 def _distance(name: Json, wanted: str) -> int:
@@ -290,16 +290,6 @@ def _sort_key(asked: str) -> tuple[str, bool]:
 
 def _is_down(direction: Json) -> bool:
     return isinstance(direction, str) and direction.lower() in {"desc", "descending", "down", "-1", "newest"}
-
-
-def _sorted(rows: Sequence[Row], field: str, key: Callable[[Any], Any], *, reverse: bool) -> list[Row]:
-    """Sort stably. Records without the field come last in either direction."""
-    there = [row for row in rows if row[1].get(field) is not None]
-    lacking = [row for row in rows if row[1].get(field) is None]
-    try:
-        return [*sorted(there, key=lambda row: key(row[1][field]), reverse=reverse), *lacking]
-    except TypeError:
-        return [*sorted(there, key=lambda row: str(row[1][field]), reverse=reverse), *lacking]
 
 
 def _collated(value: Any) -> Any:

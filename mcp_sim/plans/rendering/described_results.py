@@ -72,15 +72,10 @@ def answers_in_prose(tools: Sequence[Tool], examples: Iterable[Example]) -> bool
 
     Where nothing shows it, results are JSON: so answer two of three servers, and a sentence shows no field.
     """
-    shown = _shown(examples)
+    shown = [isinstance(example.result, str) for example in examples if not example.is_blocks]
     if shown:
         return sum(shown) * 2 > len(shown)
     return _mentions(tools) > 0 and sum(is_prose(tool.description) for tool in tools) >= len(tools) * _LEAST_WORDED
-
-
-def _shown(examples: Iterable[Example]) -> list[bool]:
-    """Return whether the results of examples are texts."""
-    return [isinstance(example.result, str) for example in examples if not example.is_blocks]
 
 
 def _mentions(tools: Collection[Tool]) -> int:

@@ -224,20 +224,16 @@ def spelled(value: Json, spelling: str, scope: Scope) -> Json:
     if isinstance(value, int | float) and NUMBER_FORM.fullmatch(spelling):
         return format(value, spelling)
     if "%" in spelling:
-        return _spelled_time(value, spelling, scope)
+        moment = scope.start if value is NOWHERE else parse_time(value)
+        if moment is None or _WIDE.search(spelling):
+            return value
+        if spelling in {"%s", "%s000"}:
+            return int(moment.timestamp()) * (1000 if spelling.endswith("000") else 1)
+        return re.sub(r"%3f", f"{moment.microsecond // 1000:03d}", moment.strftime(spelling.replace("%3f", "%%3f")))
     if spelling.startswith("join ") and isinstance(value, list):
         separator = spelling.removeprefix("join ").replace("\\n", "\n")
         return separator.join(map(_text_of, cast("list[Json]", value)))
     return value
-
-
-def _spelled_time(value: Json, spelling: str, scope: Scope) -> Json:
-    moment = scope.start if value is NOWHERE else parse_time(value)
-    if moment is None or _WIDE.search(spelling):
-        return value
-    if spelling in {"%s", "%s000"}:
-        return int(moment.timestamp()) * (1000 if spelling.endswith("000") else 1)
-    return re.sub(r"%3f", f"{moment.microsecond // 1000:03d}", moment.strftime(spelling.replace("%3f", "%%3f")))
 
 
 def time_spelling(value: Json) -> str:
