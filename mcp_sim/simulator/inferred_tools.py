@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar, cast
 
 from mcp_sim.plans.infer import Inferred, infer
-from mcp_sim.plans.infer.keys import key_argument, noun_of_key
+from mcp_sim.plans.infer.arguments import key_argument, noun_of_key
 from mcp_sim.plans.infer.names import ParsedName, parse_names
 from mcp_sim.spec.yaml12 import flow, scalar
 from mcp_sim.types import Json, Record, Tool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
-from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.arguments import key_argument
 from mcp_sim.plans.infer.names import ParsedName
 from mcp_sim.types import Record
 from mcp_sim.types.frozen import frozen

@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.plans.infer.arguments import QUERIES
+from mcp_sim.plans.infer.arguments import GENERAL_KEYS, QUERIES, key_argument
 from mcp_sim.plans.infer.entity_keys import is_own_key, key_like
 from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.plans.infer.filters import narrowing_choices
 from mcp_sim.plans.infer.given_state import Given
-from mcp_sim.plans.infer.keys import GENERAL_KEYS, key_argument
 from mcp_sim.plans.infer.names import last_nouns
 from mcp_sim.plans.infer.roles import Roles
 from mcp_sim.plans.infer.state_tables import identifies

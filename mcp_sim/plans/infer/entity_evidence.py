@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
+from mcp_sim.plans.infer.arguments import GENERAL_KEYS, key_argument
 from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
 from mcp_sim.plans.infer.given_evidence import listed_as, mapped_entity, membership_of, rows_as_shown, with_shown_fields
-from mcp_sim.plans.infer.keys import GENERAL_KEYS, key_argument
 from mcp_sim.plans.infer.names import Words, first_nouns, last_nouns, noun_spans, parse_noun_phrase
 from mcp_sim.plans.infer.state_tables import may_read
 from mcp_sim.plans.infer.tool_facts import (

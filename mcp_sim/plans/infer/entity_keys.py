@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 
+from mcp_sim.plans.infer.arguments import key_argument
 from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
-from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import last_nouns
 from mcp_sim.types import Key, Record
 from mcp_sim.types.domain import Entity, Field

@@ -9,15 +9,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 from typing import Any, cast
 
-from mcp_sim.plans.infer.arguments import is_limited, is_paged, last_name
+from mcp_sim.plans.infer.arguments import caller_arguments, is_limited, is_paged, key_argument, last_name, without
 from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
-from mcp_sim.plans.infer.caller_arguments import caller_arguments, without
 from mcp_sim.plans.infer.entity_evidence import holder_of_members, read_entity
 from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
 from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
 from mcp_sim.plans.infer.given_evidence import fields_of_tool, listed_as, mapped_entity
 from mcp_sim.plans.infer.given_state import Given
-from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import ParsedName, first_nouns
 from mcp_sim.plans.infer.singletons import find_single_value, find_singleton, switches, value_argument
 from mcp_sim.plans.infer.state_tables import may_read

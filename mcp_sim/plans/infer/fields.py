@@ -6,8 +6,8 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from mcp_sim.plans.infer.arguments import names_record
 from mcp_sim.plans.infer.features import ToolFeatures
-from mcp_sim.plans.infer.keys import names_record
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import main_type, properties, required
@@ -56,7 +56,7 @@ class KnownFields:
             if field.name not in self.fields:
                 self.fields[field.name] = field
                 self.named.setdefault(snake(field.name), field)
-                self.joined.setdefault(_joined(snake(field.name)), field)
+                self.joined.setdefault(snake(field.name).replace("_", ""), field)
                 self.links.setdefault(field.link or "", []).append(field)
                 for name, inner in _inner_fields(field):
                     self.inner.setdefault(name, []).append(inner)
@@ -78,12 +78,8 @@ class KnownFields:
         ends = [linked] if linked is not None and linked.link is not None else ends
         links = self.links.get(argument) or self.links.get(noun_of_id(argument) or argument, ())
         only = next((several[0] for several in (ends, links) if len(several) == 1), None)
-        nearly = self.joined.get(_joined(argument)) if only is None else only
+        nearly = self.joined.get(argument.replace("_", "")) if only is None else only
         return next((self.named[name] for name in names if name in self.named), next(inner, nearly))
-
-
-def _joined(name: str) -> str:
-    return name.replace("_", "")
 
 
 def _inner_fields(field: Field) -> Iterator[tuple[str, Field]]:

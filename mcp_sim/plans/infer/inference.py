@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
+from mcp_sim.plans.infer.arguments import key_argument
 from mcp_sim.plans.infer.entities import (
     EntityBuilder,
     find_open_entities,
@@ -17,7 +18,6 @@ from mcp_sim.plans.infer.entities import (
 from mcp_sim.plans.infer.features import ToolFeatures, collect_features
 from mcp_sim.plans.infer.fields import collect_shown_fields
 from mcp_sim.plans.infer.given_state import Given, Path, read_given_state
-from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.names import ParsedName, parse_tool_names
 from mcp_sim.plans.infer.operations import find_multi_tools, merge_plans, split_tools, variant_overrides
 from mcp_sim.plans.infer.plan_evidence import count_verbs
@@ -77,8 +77,7 @@ def infer(
     declared = link_given_keys({**singletons, **given.entities, **placed}, given.records)
     feature_list = collect_features(tools, declared, overrides, examples, parsed_names, given)
     shown_fields = collect_shown_fields(feature_list, declared)
-    specified = {name for name, entity in declared.items() if not entity.open}
-    opened = find_open_entities(feature_list, specified)
+    opened = find_open_entities(feature_list, {name for name, entity in declared.items() if not entity.open})
     roles, fields, keys = assign_roles(feature_list, shown_fields, declared, opened, given.records)
     entities = EntityBuilder(feature_list, roles, fields, keys, declared, examples, given, opened).build()
     entities = with_usual_fields(entities, feature_list) if state is None else entities

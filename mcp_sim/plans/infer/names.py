@@ -212,8 +212,7 @@ def last_segment(name: str) -> str:
 
     A version of the API is left out: `get_hubs_v2025.0`, `v1_tasks_get`, `listUsersV2`.
     """
-    bare = _VERSION.sub("", name).strip("_./:-")
-    return re.split(r"[./:]|__", bare)[-1] or name
+    return re.split(r"[./:]|__", _VERSION.sub("", name).strip("_./:-"))[-1] or name
 
 
 def _translate(bare: Mapping[str, Words]) -> dict[str, Words]:
@@ -348,8 +347,7 @@ def _infer_verb(parts: Words, described_verb: str, recordless_verb: str, nouns: 
     if parts[0] == COUNT and rest in nouns:
         return "list"
     if parts[0] in INSPECTION_VERBS:
-        is_known = not nouns.isdisjoint((rest, *first_nouns(rest), *last_nouns(rest)))
-        return "get" if is_known else None
+        return "get" if not nouns.isdisjoint((rest, *first_nouns(rest), *last_nouns(rest))) else None
     is_return = described_verb in RETURN_VERBS
     return None if recordless_verb else "get" if is_return else STRONG.get(described_verb)
 

@@ -146,8 +146,7 @@ def _make_variant(tool: Tool, argument: str, act: str, value: str) -> Tool:
     left_out = ids | (set[str]() if verb in {"list", "search", "unknown"} else _READ_ARGUMENTS)
     parts = properties(schema).items()
     rest = {name: row for name, row in parts if name != argument and snake(name) not in left_out}
-    needed = [name for name in rest if name in required(schema)]
-    body = {**schema, "properties": rest, "required": needed}
+    body = {**schema, "properties": rest, "required": [name for name in rest if name in required(schema)]}
     named = {"name": "_".join(_variant_name(act, noun)), "inputSchema": body, "annotations": {}}
     return replace(tool, id=f"{tool.id}#{value}", definition={**tool.definition, **named})
 

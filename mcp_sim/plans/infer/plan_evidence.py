@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from mcp_sim.plans.infer.arguments import key_argument
 from mcp_sim.plans.infer.evidence import Attribute, Evidence
 from mcp_sim.plans.infer.features import ToolFeatures
-from mcp_sim.plans.infer.keys import key_argument
 from mcp_sim.plans.infer.states import find_deadline
 from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, QUALIFIERS, RECORDLESS_VERBS, classify_verb
 from mcp_sim.types.domain import Entity

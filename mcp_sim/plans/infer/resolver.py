@@ -7,12 +7,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
 
-from mcp_sim.plans.infer.arguments import last_name
+from mcp_sim.plans.infer.arguments import last_name, noun_of_key
 from mcp_sim.plans.infer.envelopes import batch_envelope
 from mcp_sim.plans.infer.evidence import Evidence, basis_of
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.given_state import Given
-from mcp_sim.plans.infer.keys import noun_of_key
 from mcp_sim.plans.infer.names import last_segment, noun_spans
 from mcp_sim.plans.infer.plan_evidence import PlanFacts, read_plan, read_recordless
 from mcp_sim.plans.infer.roles import Roles
@@ -124,8 +123,7 @@ class Resolver:
         if creator is None or creator.tool.id == plan.tool:
             is_guess = features.parsed.word not in STRONG and "verb" not in features.overrides
             return replace(plan, if_exists="update") if is_guess and key in required(features.input) else plan
-        is_optional = key in properties(features.input) and key not in required(features.input)
-        if is_optional:
+        if key in properties(features.input) and key not in required(features.input):
             return plan
         if snake(entity.key) in map(snake, properties(creator.input)):
             return replace(plan, if_exists="update")
@@ -181,8 +179,7 @@ class Resolver:
         has_verb = parsed.verb != "unknown" and not parsed.verb_from_description and not is_inspection
         if has_verb and (parsed.sure or features.entity):
             return _unknown(features, "no entity named")
-        evidence = [*read_recordless(features, is_mentioned=self._mentions_entity(features))]
-        basis = basis_of(evidence)
+        basis = basis_of([*read_recordless(features, is_mentioned=self._mentions_entity(features))])
         plan = Plan(features.tool.id, "none", backend="schema_only").with_declared(overrides)
         return plan.with_basis(min(_MOST_RECORDLESS, basis.confidence), *basis.reasons)
 

@@ -15,8 +15,10 @@ from mcp_sim.plans.infer.arguments import (
     find_paging,
     find_query,
     is_limit_declared,
+    key_argument,
     last_name,
     named_value,
+    names_record,
     without_options,
     without_paging,
 )
@@ -24,7 +26,6 @@ from mcp_sim.plans.infer.entity_keys import choose_key, find_naming_arguments, k
 from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.plans.infer.fields import KnownFields
 from mcp_sim.plans.infer.filters import NAMED, fields_of_arguments, find_filters, matched_in_part
-from mcp_sim.plans.infer.keys import key_argument, names_record
 from mcp_sim.plans.infer.names import first_nouns
 from mcp_sim.plans.infer.states import find_described_state, find_flags
 from mcp_sim.plans.infer.verbs import STATES, STRONG, TRANSITIONS, is_act
@@ -47,7 +48,6 @@ _GENERATED = re.compile(
     r"\b(auto|generat|custom|if (not|un|none|omit)|default|(optional|unique) (\w+ )?(id|identifier|key)\b(?! of| to))",
     re.IGNORECASE,
 )
-_CURRENCIES, _MONEY = frozenset({"currency"}), ("amount", "value", "total", "price", "cost")
 """The property of an object that is an amount of money, and names of its number."""
 _STOCK, _FIRST = terms("fields.stock"), terms("arguments.first_value")
 _IDS, _NAMES = frozenset({"id", "uid", "uuid"}), terms("fields.naming")
@@ -257,13 +257,11 @@ def _read(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Re
     """Return the roles of arguments that ask for records."""
     written, asking = _split(arguments, [name for name in arguments if snake(name) in known.written])
     paging, query = find_paging(asking), find_query(arguments, known.named.keys())
-    taken = {query, paging.cursor, paging.sort, paging.order}
-    rest = _split({**written, **without_paging(asking)}, taken)[1]
+    rest = _split({**written, **without_paging(asking)}, {query, paging.cursor, paging.sort, paging.order})[1]
     rest = without_options(
         {name: argument for name, argument in arguments.items() if name in rest}, required(features.input)
     )
-    is_search = features.parsed.word == "search"
-    partial = rest if is_search else matched_in_part(rest, features.tool.description)
+    partial = rest if features.parsed.word == "search" else matched_in_part(rest, features.tool.description)
     by_argument = find_filters(rest, known, partial)
     basis = {"filters": _weakest(found_filter.basis for found_filter in by_argument.values()), "query": _BY_NAME}
     basis["paging"] = _DECLARED_LIMITS if is_limit_declared(arguments, paging) else _BY_NAME
@@ -481,30 +479,11 @@ def _match_fields(leaves: Mapping[str, Record], known: KnownFields, entered: str
         named = last_name(path)
         exact = known.fields.get(path)  # a name may have dots, or no letters
         field = several or exact or (known.find(named) if named else None)
-        field = _amount_within(named, leaf, field, known)
         if path.endswith("*"):
             setters.setdefault("*", path)
         elif field is not None and _may_hold(field, leaf, known.key):
             setters.setdefault(field.name, path)
     return {path: name for name, path in setters.items()}
-
-
-def _amount_within(argument: str, schema: Record, field: Field | None, known: KnownFields) -> Field | None:
-    """Return the number inside an object that an amount means: `total.value` beside its `currency`.
-
-    Other arguments mean the field itself.
-    """
-    objects = (
-        [field]
-        if field is not None
-        else [other for other in known.fields.values() if {*properties(other.schema)} >= _CURRENCIES]
-    )
-    is_amount = main_type(schema) in _NUMBERS and (field is not None or argument in _MONEY)
-    if not is_amount or len(objects) != 1 or main_type(objects[0].schema) != "object":
-        return field
-    numbers = {name: inner for name, inner in properties(objects[0].schema).items() if main_type(inner) in _NUMBERS}
-    name = next((name for name in (argument, *_MONEY) if name in numbers), None)
-    return field if name is None else Field(f"{objects[0].name}.{name}", numbers[name])
 
 
 def _list_of(argument: str, known: KnownFields, entered: str, *, is_only: bool) -> Field | None:

@@ -10,7 +10,7 @@ from dataclasses import field
 from itertools import chain, islice
 from typing import cast
 
-from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.arguments import key_argument
 from mcp_sim.plans.infer.names import ParsedName, Words, first_nouns, noun_spans
 from mcp_sim.plans.infer.verbs import STRONG
 from mcp_sim.types import Json, Record, Tool
@@ -27,7 +27,7 @@ from mcp_sim.types.json_schema.shapes import (
     schema_of,
     type_name,
 )
-from mcp_sim.types.json_values import is_key
+from mcp_sim.types.json_values import is_key, is_number
 from mcp_sim.types.lexicon.english import (
     is_id,
     last_word,
@@ -398,7 +398,7 @@ def _entered_key(nouns: Nouns, entity: str, rows: Rows, values: Sequence[Json]) 
 
     The parents are what `get_marks(pupil)` asks by.
     """
-    taken, are_numbers = nouns.entered.get(entity, frozenset[str]()), all(map(_is_number, values))
+    taken, are_numbers = nouns.entered.get(entity, frozenset[str]()), all(map(is_number, values))
     keys = taken - {*nouns.asked.get(entity, ())} - nouns.numbers if len(taken) == rows.levels + 2 else taken
     return next(iter(keys)) if rows.levels and are_numbers and len(keys) == 1 else None
 
@@ -408,10 +408,6 @@ def _entered_values(nouns: Nouns, entity: str, key: str) -> set[str]:
     writes = [names for noun, names in nouns.replaced.items() if noun == entity or noun.startswith(f"{entity}_")]
     values = [names - {key, *nouns.asked.get(entity, ())} for names in writes if key in names]
     return {name for names in values if len(names) == 1 for name in names} - _CHANGES
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def outer_keys(keys: Sequence[Json], *, are_numbers: bool) -> list[Json]:
@@ -426,8 +422,7 @@ def with_outer_keys(
     key = named or ("id" if "id" not in entity.fields else "row")
     outer = Field(key, {"type": type_name(keys[0])}, required=True, hidden=named is None)
     keyed: list[Record] = [{key: at, **row} for at, row in zip(keys, rows, strict=True)]
-    fields = {key: outer, **entity.fields}
-    return Entity(entity.name, key, keyed[-1][key], fields), keyed
+    return Entity(entity.name, key, keyed[-1][key], {key: outer, **entity.fields}), keyed
 
 
 def _outer_key_name(nouns: Nouns, entity: str, fields: Mapping[str, Field]) -> str | None:
@@ -489,8 +484,7 @@ def naming_field(nouns: Nouns, rows: Sequence[Record]) -> str | None:
 def identifies(name: str, rows: Sequence[Record], least: float = 1) -> bool:
     """Whether at least this share of the rows have different texts or whole numbers in a field."""
     values = [row.get(name) for row in rows]
-    are_plain = all(map(is_key, values))
-    return bool(values) and are_plain and len({*map(str, values)}) >= least * len(values)
+    return bool(values) and all(map(is_key, values)) and len({*map(str, values)}) >= least * len(values)
 
 
 def infer_fields(rows: Sequence[Record]) -> dict[str, Field]:

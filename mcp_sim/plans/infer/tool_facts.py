@@ -7,10 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+from mcp_sim.plans.infer.arguments import GENERAL_KEYS, key_argument
 from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
 from mcp_sim.plans.infer.evidence import Attribute, Evidence
 from mcp_sim.plans.infer.given_state import Given
-from mcp_sim.plans.infer.keys import GENERAL_KEYS, key_argument
 from mcp_sim.plans.infer.names import ParsedName, Words, noun_spans
 from mcp_sim.plans.infer.verbs import QUALIFIERS, STATES, STRONG, WEAK
 from mcp_sim.types import Record, Tool

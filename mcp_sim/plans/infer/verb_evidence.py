@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mcp_sim.plans.infer.arguments import LIMITS
+from mcp_sim.plans.infer.arguments import LIMITS, key_argument
 from mcp_sim.plans.infer.entity_evidence import (
     collection,
     holder_of_list,
@@ -16,8 +16,7 @@ from mcp_sim.plans.infer.entity_evidence import (
     with_taken_fields,
 )
 from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
-from mcp_sim.plans.infer.given_evidence import listed_as, mapped_entity, with_shown_fields
-from mcp_sim.plans.infer.keys import key_argument
+from mcp_sim.plans.infer.given_evidence import listed_as, mapped_entity
 from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, is_about, record_shape, refers_to, row_shape
 from mcp_sim.plans.infer.verbs import flag_after
 from mcp_sim.types import Record
@@ -77,8 +76,7 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     key, score = key_argument("update", entity, "id", facts.input)
     key, score = _known_key(facts, server, entity, key, score)
     word = facts.parsed.act
-    is_stocking = facts.parsed.act in table("verbs.stocking")
-    is_known = is_stocking or _changes_state(word, server, entity)
+    is_known = word in table("verbs.stocking") or _changes_state(word, server, entity)
     if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word or is_known):
         weight, reason = (0.55, ", and its result is one") if is_shown else (0.3, "")
         weight = 0.55 if is_known else weight
@@ -144,9 +142,6 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
     elif parsed.verb == "list" and is_needed and last_word(facts.tool.name) in _LISTS and not row_shape(facts.output):
         yield facts.evidence("verb", "list", -0.1, f"'{key}' names one record")
         yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record whose past is asked for")
-    elif parsed.verb == "search" and with_shown_fields(facts, server) == entity:
-        yield facts.evidence("verb", "search", -0.1, "its result is one record")
-        yield facts.evidence("verb", "get", 0.75, "its result is a given record")
     elif parsed.verb == "list" and holder_of_list(facts, server) == entity:
         yield facts.evidence("verb", "list", -0.1, f"'{key}' names one record")
         yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record that holds a list")

@@ -94,8 +94,7 @@ class Creation:
         left_out = optional_fields(plan, entity, domain)
         self.make, self.divide = record_maker(plan, entity, domain, left_out), child_records(entity, domain)
         is_marked = entity.name in domain.unspecified or entity.name in domain.given
-        generated = generated_fields(entity) - left_out.keys()
-        self.guesses = generated if is_marked else frozenset[str]()
+        self.guesses = generated_fields(entity) - left_out.keys() if is_marked else frozenset[str]()
         shown = [rule for rule in self.sets if is_marked and rule.field in entity.fields]
         self.shown = [(rule, entity.fields[rule.field].schema) for rule in shown]
 

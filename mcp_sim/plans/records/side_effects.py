@@ -12,8 +12,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
 
+from mcp_sim.plans.infer.arguments import GENERAL_KEYS
 from mcp_sim.plans.infer.envelopes import record_schema
-from mcp_sim.plans.infer.keys import GENERAL_KEYS
 from mcp_sim.plans.infer.names import noun_spans
 from mcp_sim.plans.infer.verbs import (
     INSPECTION_VERBS,
@@ -90,9 +90,9 @@ def doubting_new_fields(write: Write, plan: Plan, domain: Domain) -> Write:
     The server may mean another field, as `move_box(to_room)` does beside a record with `room_id`, or another record
     that the call names, as in `change_room(ref, room)`.
     """
-    entity, written = plan.entity or "", {_head(name) for name in (*plan.sets.values(), *plan.fixed)}
+    entity, written = plan.entity or "", {name.partition(".")[0] for name in (*plan.sets.values(), *plan.fixed)}
     others = [other for other in domain.variants if other.entity == entity and other.tool != plan.tool]
-    known = {_head(name) for other in others if other.verb == "create" for name in other.sets.values()}
+    known = {name.partition(".")[0] for other in others if other.verb == "create" for name in other.sets.values()}
     for read in (other for other in others if other.verb in _READS):
         known |= properties(record_schema(read.envelope, expanded(domain.tools[read.tool].output_schema or {}))).keys()
     is_sure = entity in domain.declared or "declared" in {basis.source for basis in plan.basis.values()}
@@ -109,10 +109,6 @@ def doubting_new_fields(write: Write, plan: Plan, domain: Domain) -> Write:
         return replace(effect, doubts=effect.doubts | {ANY_FIELD})
 
     return noted
-
-
-def _head(path: str) -> str:
-    return path.partition(".")[0]
 
 
 def changes_beside_plan(plan: Plan, domain: Domain) -> Mapping[str, AbstractSet[str]]:
@@ -196,8 +192,7 @@ def _guessed_changes(tool: Tool, domain: Domain) -> dict[str, AbstractSet[str]]:
 
 def _arguments(tool: Tool) -> list[str]:
     """Return the words in the names of all arguments, also of those inside others."""
-    leaves = _properties(expanded(tool.input_schema))
-    return [word for name in leaves for word in words(name)]
+    return [word for name in _properties(expanded(tool.input_schema)) for word in words(name)]
 
 
 def _properties(schema: Record, levels: int = 3) -> Iterator[str]:

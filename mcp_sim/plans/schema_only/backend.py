@@ -13,7 +13,7 @@ from mcp_sim.generate.invention import embedder, with_known_records
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.plans.acknowledgements import acknowledged_data, acknowledgement
-from mcp_sim.plans.infer.keys import noun_of_key
+from mcp_sim.plans.infer.arguments import noun_of_key
 from mcp_sim.plans.infer.names import last_segment
 from mcp_sim.plans.infer.verbs import success_flags
 from mcp_sim.plans.records.projection import SECRETS
@@ -94,8 +94,7 @@ class SchemaOnly(Backend):
         done: Record = dict.fromkeys(success_flags(words(last_segment(tool.name)), flags), True)
 
         def answer(turn: Turn, _invent: Invent) -> Transition:
-            chance = chance_of(turn.draws.seed, turn.draws.scope)
-            value = make(chance, {}, Moment(turn.start, turn.start))
+            value = make(chance_of(turn.draws.seed, turn.draws.scope), {}, Moment(turn.start, turn.start))
             value = repeat(turn.view, with_known_records(embed, turn, "", schema, value))
             value = echo(value, turn.call.arguments)
             computed = digest(turn) if digest is not None else {}

@@ -106,8 +106,7 @@ def _given_entities(domain: Domain) -> list[Entity]:
 def _place(entity: Entity, said: Sequence[str]) -> tuple[int, bool]:
     """Return where a text first mentions an entity or one of its numbers, and whether it leaves out the entity."""
     noun = last_word(entity.name)
-    places = (_index(name, said) for name in (noun, *map(_noun_of, _numbers(entity))))
-    return min(places), noun not in said
+    return min(_index(name, said) for name in (noun, *map(_noun_of, _numbers(entity)))), noun not in said
 
 
 def _index(word: str, said: Sequence[str]) -> int:

@@ -77,8 +77,7 @@ def plausible_result(tool: Tool) -> Result | None:
 
     def result(turn: Turn) -> Record:
         arguments = turn.call.arguments
-        about = _About(promise, makers, settle, arguments, main_argument(arguments) or subject, turn)
-        shown = about.result()
+        shown = _About(promise, makers, settle, arguments, main_argument(arguments) or subject, turn).result()
         number = compute(arguments) if compute is not None and "result" in shown else None
         return shown if number is None else {**shown, "result": number}
 

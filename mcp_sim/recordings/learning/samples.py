@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from mcp_sim.plans.infer.keys import noun_of_key
+from mcp_sim.plans.infer.arguments import noun_of_key
 from mcp_sim.plans.rendering.templates import Scope
 from mcp_sim.recordings.align import ids_in, is_id
 from mcp_sim.recordings.known import ReplayIds

@@ -1,4 +1,4 @@
-"""Creates and sums over given records: arguments that are missing, amounts with a currency, totals of a link."""
+"""Creates and sums over given records: arguments that are missing, totals of a link."""
 
 from __future__ import annotations
 
@@ -47,23 +47,6 @@ async def test_an_initial_value_is_kept_where_an_argument_is_missing(tmp_path: P
     async with simulator(tmp_path, [create, tool("list_jobs")], state).open() as world:
         made = await answered(world, "create_job", title="b")
         assert made == {"id": "j2", "title": "b", "status": "open", "retries": 0, "note": None}
-
-
-@pytest.mark.parametrize("is_given", [True, False])
-@pytest.mark.parametrize(("field", "number"), [("amount", "amount"), ("total", "value"), ("price", "amount")])
-async def test_an_amount_enters_the_number_beside_its_currency(
-    tmp_path: Path, field: str, number: str, *, is_given: bool
-) -> None:
-    money = record(**{number: NUMBER, "currency": TEXT})
-    shape = record(id=TEXT, payee=TEXT, **{field: money})
-    tools = [tool("create_payment", payee=TEXT, amount=NUMBER, currency=TEXT, output=shape),
-             tool("get_payment", payment_id=TEXT, output=shape)]  # fmt: skip
-    state: Json = {"payments": [{"id": "p1", "payee": "Ada", field: {number: 5, "currency": "USD"}}]}
-    async with simulator(tmp_path, tools, state if is_given else None).open() as world:
-        made = await answered(world, "create_payment", payee="Bo", amount=12.5, currency="EUR")
-        assert made[field] == {number: 12.5, "currency": "EUR"}
-        assert await answered(world, "get_payment", payment_id=made["id"]) == made
-        assert not any(step.get("guessed") for step in world.ledger.steps)
 
 
 @pytest.mark.parametrize(
