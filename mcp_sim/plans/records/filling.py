@@ -15,8 +15,14 @@ from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.batch_results import batch_rows, beside_rows
 from mcp_sim.plans.records.effects import Facts, Fill, record_value
 from mcp_sim.plans.records.figures import figure_beside_rows
-from mcp_sim.plans.records.projection import is_alias_of_key, projector, shown_by_key, shown_record, shown_rows
-from mcp_sim.plans.records.related_records import related_records
+from mcp_sim.plans.records.projection import (
+    is_alias_of_key,
+    projector,
+    related_records,
+    shown_by_key,
+    shown_record,
+    shown_rows,
+)
 from mcp_sim.plans.records.sentences import DONE, found_writer, sentence_writer
 from mcp_sim.plans.refusal import label, value_text
 from mcp_sim.types import Json, Record, Tool

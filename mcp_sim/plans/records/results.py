@@ -14,8 +14,7 @@ from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.plans.records.batch_results import can_report_failures, plain_batch
 from mcp_sim.plans.records.effects import Facts, Fill, Render, record_value
 from mcp_sim.plans.records.filling import Filler, is_optional
-from mcp_sim.plans.records.projection import data_renderer
-from mcp_sim.plans.records.related_records import described_parts
+from mcp_sim.plans.records.projection import data_renderer, described_parts
 from mcp_sim.plans.records.selection import Page
 from mcp_sim.plans.records.sentences import DONE, WriteText, confirmation_writer, sentence_writer
 from mcp_sim.plans.refusal import value_text
