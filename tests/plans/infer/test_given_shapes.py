@@ -513,3 +513,12 @@ async def test_ids_in_rows_that_numbers_count_go_on(
         rows = value(await world.call(f"list_{noun}s", {}))
         assert [row[f"{noun}_id"] for row in rows] == [*ids, following]
         assert not any(step.get("guessed") for step in world.ledger.steps)
+
+
+@pytest.mark.parametrize("noun", ["reminder", "ticket", "parcel"])
+async def test_rows_that_numbers_count_are_found_by_these(tmp_path: Path, noun: str) -> None:
+    state = {f"{noun}s": {str(at): {f"{noun}_id": 1000 + at, "note": "Oak"} for at in (1, 2)}}
+    tools = [tool(f"delete_{noun}", f"{noun}_id"), tool(f"list_{noun}s")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert (await world.call(f"delete_{noun}", {f"{noun}_id": "1"})).ok
+        assert [row[f"{noun}_id"] for row in value(await world.call(f"list_{noun}s"))] == [1002]
