@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from mcp_sim.plans.infer.arguments import GENERAL_KEYS, key_argument
+from mcp_sim.plans.infer.arguments import GENERAL_KEYS, key_argument, names_record
+from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
 from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
 from mcp_sim.plans.infer.given_evidence import listed_as, mapped_entity, membership_of, rows_as_shown, with_shown_fields
 from mcp_sim.plans.infer.names import Words, first_nouns, last_nouns, noun_spans, parse_noun_phrase
@@ -44,6 +45,8 @@ _ATTRIBUTES, _LISTS, _ENTERING = terms("nouns.attributes"), terms("phrases.lists
 _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 """What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
 _JOINING, _MEMBERS, _NAMES = table("verbs.joining"), terms("phrases.members"), terms("fields.naming")
+_TYPE_ENDINGS = terms("nouns.type_endings")
+"""Words that end names of classes and say nothing about what they are: `ProductOut`."""
 _NUMBERS = frozenset({"integer", "number"})
 _PLAIN = _NUMBERS | {"string", "boolean"}
 _RETURNED = re.compile(r"\breturns?:?\s+(?:an? |the )?(?:new |created |resulting |full )*(\w+(?: \w+)?)", re.IGNORECASE)
@@ -182,9 +185,31 @@ def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
     A value may be added to a record that the tool names: `add_mileage(vehicle_id, km)`.
     """
     entity = server.shapes.get(record_shape(facts.output))
-    is_sure = facts.parsed.word in STRONG and facts.parsed.noun in server.nouns and facts.parsed.verb != "update"
     is_value = facts.parsed.noun in server.entered and keys_among(entity or "", required(facts.input), server)
-    return entity if is_value or not is_sure else None
+    return entity if is_value or not _is_sure(facts, server) else None
+
+
+def _is_sure(facts: ToolFacts, server: ServerFacts) -> bool:
+    """Whether the name of a tool that does not update has a sure verb and a noun of the server."""
+    return facts.parsed.word in STRONG and facts.parsed.noun in server.nouns and facts.parsed.verb != "update"
+
+
+def typed(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the entity that the type of the result is named after, with an id: a `LeaveRequest` by its `request_id`.
+
+    Results of typed functions have the names of their classes as titles, and so have their rows.
+    """
+    record = record_schema(read_envelope("get", "", facts.output), facts.output)
+    lists = [items(part) for part in (record, *properties(record).values()) if properties(items(part))]
+    for shown in (record, *(lists if len(lists) == 1 else ())):
+        noun = words(snake(str(shown.get("title", ""))))
+        noun = noun[: len(noun) - (last_word("_".join(noun)) in _TYPE_ENDINGS)]
+        name = "_".join(noun)
+        if noun in server.nouns or any(
+            names_record(field, name) or field == "id" for field in map(snake, properties(shown))
+        ):
+            return None if _is_sure(facts, server) or not noun else server.nouns.get(noun, name)
+    return None
 
 
 def issued(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -476,6 +501,7 @@ _ENTITY_READERS = (
     (holder_of_rows, "what it takes is a row of a list in such a record"),
     (_source, "a description says that it returns the id of such a record"),
     (_same_shape, "its result is such a record"),
+    (typed, "the type of its result is named after it"),
     (issued, "its result has the id of such a record, which no argument gives"),
     (_same_rows, "its rows are such records"),
     (membership_of, "the given state says which of them belong together"),

@@ -218,7 +218,8 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     if state is None and features.parsed.verb == "unknown":  # `scratch_run`: "Cancel a run"
         held = (row.get(name) for row in islice(rows, _SAMPLE_SIZE))
         known = dict.fromkeys(filter(is_key, (*choices_of(field.schema), *held)))
-        state = nearest_choice(features.parsed.described_verb, [*known])
+        first, *_ = (*words(features.tool.name), "")  # `discontinue_prescription`
+        state = nearest_choice(features.parsed.described_verb, [*known]) or nearest_choice(first, [*known])
     return {} if state is None else {name: state}
 
 

@@ -13,6 +13,7 @@ from mcp_sim.plans.infer.entity_evidence import (
     holder_of_value,
     issued,
     returned,
+    typed,
     with_taken_fields,
 )
 from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
@@ -22,8 +23,9 @@ from mcp_sim.plans.infer.verbs import flag_after
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
-from mcp_sim.types.lexicon.english import last_word, plural, snake, words
+from mcp_sim.types.lexicon.english import last_word, participle, plural, snake, words
 from mcp_sim.types.lexicon.terms import groups, table, terms
+from mcp_sim.types.result_schemas import choices_of
 
 _DETAILS, _LISTS = terms("nouns.details", "nouns.facets"), terms("phrases.lists")
 _USING = terms("verbs.using")
@@ -72,15 +74,18 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
         yield facts.evidence("verb", "create", 0.55, f"its result has the id of a {entity}, which no argument gives")
     if facts.parsed.verb != "unknown":
         return
-    is_shown = server.shapes.get(record_shape(facts.output)) == entity
+    is_shown = entity in {server.shapes.get(record_shape(facts.output)), typed(facts, server)}
     key, score = key_argument("update", entity, "id", facts.input)
     key, score = _known_key(facts, server, entity, key, score)
     word = facts.parsed.act
-    is_known = word in table("verbs.stocking") or _changes_state(word, server, entity)
+    first, *_ = (*words(facts.tool.name), "")
+    states = (snake(str(choice)) for part in properties(facts.output).values() for choice in choices_of(part))
+    leads_to_state = participle(first) in states  # `discontinue_prescription`, whose result may be `discontinued`
+    is_known = word in table("verbs.stocking") or leads_to_state or _changes_state(word, server, entity)
     if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word or is_known):
         weight, reason = (0.55, ", and its result is one") if is_shown else (0.3, "")
         weight = 0.55 if is_known else weight
-        is_noun = not word and len(properties(facts.input)) == 1  # `employee(employee_id)`
+        is_noun = not (word or leads_to_state) and len(properties(facts.input)) == 1  # `employee(employee_id)`
         yield facts.evidence("verb", "get" if is_noun else "update", weight, f"it takes the key of a {entity}{reason}")
     elif not word and holder_of_list(facts, server) == entity:
         yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record that holds a list")
