@@ -55,14 +55,18 @@ def firm_inspection(plan: Plan, domain: Domain) -> Inspection:
         envelope=plan.envelope if {"envelope", "result"} & declared else Envelope(),
     )
     entities = {
-        name: _firm(entity) for name, entity in domain.entities.items() if name in domain.declared | domain.given
+        name: _firm(entity, is_declared=name in domain.declared)
+        for name, entity in domain.entities.items()
+        if name in domain.declared | domain.given
     }
     return _compile(firm, replace(domain, entities=entities), partial(is_chosen, plan))
 
 
-def _firm(entity: Entity) -> Entity:
+def _firm(entity: Entity, *, is_declared: bool) -> Entity:
+    """Return the entity without links that are guessed. So is that of a key which a create may have to generate."""
     fields = {
-        name: replace(field, link=None) if field.link_is_guessed else field for name, field in entity.fields.items()
+        name: replace(field, link=None) if field.link_is_guessed or (name == entity.key and not is_declared) else field
+        for name, field in entity.fields.items()
     }
     return replace(entity, fields=fields)
 
