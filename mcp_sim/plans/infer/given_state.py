@@ -434,8 +434,10 @@ class _Reader:
             self.tables[entity.name] = replace(entity, key_like=str(like) if is_text else like), rows
 
     def _add_parent(self, name: str, parents: Sequence[str]) -> None:
-        """Add a field with the parent of each row, unless one has it."""
+        """Add a field with the parent of each row, unless one has it, or the rows are parts of other records by now."""
         entity, records = self.tables[name]
+        if len(records) != len(parents):
+            return
         texts = [
             {word: str(value) for word, value in row.items() if not isinstance(value, dict | list)} for row in records
         ]
