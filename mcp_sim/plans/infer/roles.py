@@ -292,7 +292,9 @@ def _with_sets(
         kept = {path: leaf for path, leaf in kept.items() if _CHANGE_TIME.fullmatch(last_name(path)) is None}
     kept = _split(kept, features.sets_value)[1]
     entered = None if features.enters is None else "_".join(features.parsed.noun)
-    sets |= _entered_row(kept, features, known, entered) or _match_fields(kept, known, entered)
+    of_act = _fields_of_act(kept, features, known) if features.verb == "update" else {}
+    kept = _split(kept, of_act)[1]
+    sets |= of_act | (_entered_row(kept, features, known, entered) or _match_fields(kept, known, entered))
     if features.is_membership and not sets:
         sets = _only_list(kept, known)
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
@@ -359,6 +361,15 @@ def _is_near(argument: str, schema: Record, name: str, field: Field, features: T
     is_target = asked[:1] == ("to",) and shown == asked[1:]
     is_of_act = shown[1:] == asked and is_act(features.parsed.word, shown[0])
     return len(kinds) == 1 and (is_target or is_of_act or (kinds <= _NUMBERS and {*asked} < {*shown}))
+
+
+def _fields_of_act(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, str]:
+    """Return the fields that are for the act of a tool alone: `cancellation_reason` for `reason`, beside it."""
+    verb = features.parsed.word
+    named = {path: words(last_name(path)) for path in arguments}
+    fields = [(words(name), field.name) for name, field in known.named.items()]
+    return {path: name for path, asked in named.items() for (act, *rest), name in fields
+            if rest and tuple(rest) == asked and is_act(verb, act)}  # fmt: skip
 
 
 def _is_of_an_act(argument: str, name: str) -> bool:

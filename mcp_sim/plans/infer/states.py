@@ -119,7 +119,7 @@ def with_initial_value(field: Field, rows: Sequence[Record], mine: Sequence[Tool
         return field
     schema = {**field.schema, "default": values[0]}
     if values[0] is None:
-        schema["type"] = [kind for kind in (main_type(field.schema), "null") if kind]
+        schema |= {"type": [main_type(field.schema), "null"]} if main_type(field.schema) else {}
     return replace(field, schema=schema, default_is_guessed=is_guessed)
 
 

@@ -112,3 +112,20 @@ async def test_names_under_keys_with_digits_are_the_values(tmp_path: Path, argum
         await world.call("add_event", {argument: "C3", "name": "Parade"})
         rows = [(row[argument], row["name"]) for row in value(await world.call("list_events"))]
         assert rows == [(keys[0], "Feast"), (keys[1], "Rest day"), ("C3", "Parade")]
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize(("argument", "new"), [("note", "Late"), ("weight", 4.5), ("tags", ["a"]), ("closed", True)])
+async def test_what_is_null_in_all_given_records_can_be_set(
+    tmp_path: Path, rows: int, argument: str, new: Json
+) -> None:
+    kind: Json = {"note": STRING, "weight": {"type": "number"}, "closed": {"type": "boolean"}}.get(
+        argument, {"type": "array"}
+    )
+    update: Json = tool("update_parcel", "parcel_id")
+    update["inputSchema"]["properties"][argument] = kind
+    state = {"parcels": [{"id": f"p{at}", "town": "Hull", argument: None} for at in range(rows)]}
+    async with service(tmp_path, state, update, tool("get_parcel", "parcel_id")) as sim, sim.open() as world:
+        await world.call("update_parcel", {"parcel_id": "p0", argument: new})
+        assert value(await world.call("get_parcel", {"parcel_id": "p0"}))[argument] == new
+        assert not any(step.get("guessed") for step in world.ledger.steps)

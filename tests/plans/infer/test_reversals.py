@@ -133,6 +133,25 @@ async def test_only_a_rejection_has_a_reason(tmp_path: Path, field: str, argumen
         assert await answered(world, "get_claim", claim_id="c2") == {"id": "c2", "status": "rejected", field: "late"}
 
 
+@pytest.mark.parametrize(
+    ("act", "field", "argument"),
+    [
+        ("cancel", "cancellation_reason", "reason"),
+        ("reject", "rejectionNote", "note"),
+        ("refund", "refund_amount", "amount"),
+    ],
+)
+async def test_what_is_said_of_an_act_leaves_the_same_of_the_record(
+    act: str, field: str, argument: str, tmp_path: Path
+) -> None:
+    tools = [tool(f"{act}_visit", visit_id=TEXT, **{argument: TEXT}), tool("get_visit", visit_id=TEXT)]
+    given: Json = {"visits": [{"id": f"v{at}", argument: "9", field: None, "status": "booked"} for at in (1, 2)]}
+    async with simulator(tmp_path, tools, given).open() as world:
+        await answered(world, f"{act}_visit", visit_id="v1", **{argument: "5"})
+        shown = await answered(world, "get_visit", visit_id="v1")
+        assert (shown[argument], shown[field]) == ("9", "5")
+
+
 @pytest.mark.parametrize("noun", ["visit", "boat_trip"])
 @pytest.mark.parametrize(
     ("act", "state"), [("check_in", "checked_in"), ("return", "returned"), ("close", "closed"), ("resume", "active")]
