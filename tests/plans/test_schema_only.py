@@ -127,6 +127,16 @@ async def test_numbers_to_compute_with_name_no_records(
         assert await answered(world, name, **dict(zip(names, (12, 4), strict=True))) == first
 
 
+async def test_numbers_that_a_record_with_an_id_keeps_are_not_computed_with(tmp_path: Path) -> None:
+    parts = {"id": NUMBER, "width": NUMBER, "height": NUMBER}
+    output = {"type": "object", "properties": parts, "required": [*parts]}
+    make = {**tool("create_crate", "width", "height", width=NUMBER, height=NUMBER), "outputSchema": output}
+    get = {**tool("get_crate", "crate_id", crate_id=NUMBER), "outputSchema": output}
+    async with service(tmp_path, {}, make, get) as sim, sim.open("w") as world:
+        crate = await answered(world, "create_crate", width=3, height=4)
+        assert await answered(world, "get_crate", crate_id=crate["id"]) == crate
+
+
 @pytest.mark.parametrize(
     ("name", "flag"),
     [("send_alert", "sent"), ("submit_form", "accepted"), ("submitOrder", "order_accepted"), ("queue_print", "queued"),

@@ -223,9 +223,10 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
 
 
 def _computes(features: ToolFeatures) -> bool:
-    """Whether a tool makes numbers of numbers: `percentage(part, whole)` finds no record."""
+    """Whether a tool makes numbers of numbers, without ids: `percentage(part, whole)` finds no record."""
     taken, shown = properties(features.input), properties(features.output)
-    is_change = STRONG.get(features.parsed.word) in {"update", "delete"} or any(is_id(snake(name)) for name in taken)
+    has_id = any(is_id(snake(name)) for name in (*taken, *shown))
+    is_change = has_id or STRONG.get(features.parsed.word) in {"update", "delete"}
     numbers = [main_type(value) in {"integer", "number"} for value in (*taken.values(), *shown.values())]
     return len(taken) > 1 and bool(shown) and not is_change and all(numbers)
 
