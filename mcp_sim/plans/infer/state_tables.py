@@ -334,7 +334,8 @@ def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Reco
         return with_outer_keys(Entity(entity, fields=fields), named, keys, records)
     if own_keys and (word := named or NAME) not in fields:  # keys that differ under each parent only
         records = [{word: at, **row} for at, row in zip(keys, records, strict=True)]
-    shown = taken and ("id" if "id" not in fields else taken)  # what tools take, servers issue and show
+    names = ("id", taken) if taken else ()  # what tools take, servers issue and show
+    shown = next((name for name in names if name not in fields), None)
     numbers = range(1, len(records) + 1)
     keys = [*numbers] if shown is None or taken in nouns.numbers else [f"{entity}_{at:05}" for at in numbers]
     return with_outer_keys(Entity(entity, fields=infer_fields(records)), shown, keys, records)
