@@ -200,7 +200,7 @@ def typed(facts: ToolFacts, server: ServerFacts) -> str | None:
     Results of typed functions have the names of their classes as titles, and so have their rows.
     """
     record = record_schema(read_envelope("get", "", facts.output), facts.output)
-    lists = [items(part) for part in (record, *properties(record).values()) if properties(items(part))]
+    lists = [items(held) for held in (record, *properties(record).values()) if properties(items(held))]
     for shown in (record, *(lists if len(lists) == 1 else ())):
         noun = words(snake(str(shown.get("title", ""))))
         noun = noun[: len(noun) - (last_word("_".join(noun)) in _TYPE_ENDINGS)]

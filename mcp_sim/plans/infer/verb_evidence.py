@@ -79,7 +79,7 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     key, score = _known_key(facts, server, entity, key, score)
     word = facts.parsed.act
     first, *_ = (*words(facts.tool.name), "")
-    states = (snake(str(choice)) for part in properties(facts.output).values() for choice in choices_of(part))
+    states = (snake(str(choice)) for field in properties(facts.output).values() for choice in choices_of(field))
     leads_to_state = participle(first) in states  # `discontinue_prescription`, whose result may be `discontinued`
     is_known = word in table("verbs.stocking") or leads_to_state or _changes_state(word, server, entity)
     if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word or is_known):

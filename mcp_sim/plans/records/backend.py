@@ -174,14 +174,15 @@ def _changing_many(tool: Tool, write: WriteMany, show: Show, *, partly: bool) ->
     """Return the answer of a batch.
 
     If the result can report failures (`partly`), the items that succeed are written. Otherwise all items are written or
-    none, and the failure has the reason of every failed item.
+    none, and the failure has the reason of every failed item. A result whose schema reports failures is never refused.
     """
+    is_declared = partly and tool.output_schema is not None
 
     def answer(turn: Turn, invent: Invent) -> Transition:
         staged = dict(turn.memories.staged)
         written = write(turn, invent)
         failed, count = written.failed, len(written.done) + len(written.failed)
-        if not failed or (partly and written.done):
+        if not failed or is_declared or (partly and written.done):
             shown = show(Facts(turn, written.view, batch=written))
             is_guessed = shown.guessed or any(effect.doubts for _, effect in written.done)
             return replace(shown, changes=written.changes, guessed=is_guessed)

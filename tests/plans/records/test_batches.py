@@ -121,6 +121,12 @@ async def test_the_output_schema_decides_how_failures_are_reported_or_whether_al
         else:
             assert value(answer) == result
             assert world.view.count("task") == 0
+        none_left = await world.call("delete_tasks", {"task_ids": ["t-9"]})
+        if result is None:
+            assert "t-9" in message(none_left)
+        else:
+            rows = [row for row in result.get("results", ()) if row["id"] == "t-9"]
+            assert value(none_left) == ({"results": rows} if rows else {**result, "deleted_count": 0})
 
 
 async def test_a_fault_writes_part_of_a_batch_and_reports_it(tmp_path: Path) -> None:
