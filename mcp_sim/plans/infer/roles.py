@@ -197,7 +197,7 @@ def assign_roles(
     arguments = {snake(name) for features in feature_list for name in properties(features.input)}
     keys = {name: choose_key(name, declared.get(name), parts, groups[name], arguments) for name, parts in shown.items()}
     usual = {
-        name: {field: shown for field, shown in parts.items() if not keys.get(name, "").endswith(f"_{field}")}
+        name: {field: value for field, value in parts.items() if not keys.get(name, "").endswith(f"_{field}")}
         for name, parts in usual.items()
     }  # the `list_name` of a list is its only name
     schemas = key_schemas(groups, shown)
