@@ -365,11 +365,10 @@ def _is_near(argument: str, schema: Record, name: str, field: Field, features: T
 
 def _fields_of_act(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, str]:
     """Return the fields that are for the act of a tool alone: `cancellation_reason` for `reason`, beside it."""
-    verb = features.parsed.word
     named = {path: words(last_name(path)) for path in arguments}
-    fields = [(words(name), field.name) for name, field in known.named.items()]
-    return {path: name for path, asked in named.items() for (act, *rest), name in fields
-            if rest and tuple(rest) == asked and is_act(verb, act)}  # fmt: skip
+    acts = {(name[1:], field.name): name[0] for field in known.named.values() if (name := words(snake(field.name)))}
+    return {path: field for path, asked in named.items() for (about, field), act in acts.items()
+            if asked and about == asked and is_act(features.parsed.word, act)}  # fmt: skip
 
 
 def _is_of_an_act(argument: str, name: str) -> bool:
