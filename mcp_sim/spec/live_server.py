@@ -278,7 +278,7 @@ def failure_reason(error: BaseException, timeout: float) -> str:
 
 def _reason_of(error: BaseException) -> str:
     if isinstance(error, FileNotFoundError) and error.filename:
-        return f"program or folder {error.filename!r} not found"
+        return f"program or folder '{error.filename}' not found"
     if isinstance(error, ValidationError):
         return "its answer is not a valid MCP message"
     text = shortened(" ".join(str(error).split()), 300)

@@ -271,10 +271,19 @@ def test_every_client_keeps_its_servers_elsewhere(text: str, here: Path, capsys:
             '{"experimental": {"modelContextProtocolServers": [\n'
             '{"name": "pets", "transport": {"type": "stdio", "command": PYTHON, "args": [ODD, LIST]}}]}}',
         ),
+        ("settings.json", '{"amp.mcpServers": {"pets": {"command": PYTHON, "args": [ODD, LIST]}}}'),
+        (
+            "manifest.json",
+            '{"manifest_version": "0.3", "name": "pets", "server": {"type": "python", "entry_point": "a.py",'
+            '"mcp_config": {"command": PYTHON, "args": [ODD, "${__dirname}/${user_config.pet_list}"]}}}',
+        ),
     ],
-    ids=["codex", "goose", "continue", "opencode", "older continue"],
+    ids=["codex", "goose", "continue", "opencode", "older continue", "amp", "bundle"],
 )
-def test_every_client_describes_its_servers_in_its_own_form(file: str, text: str, here: Path) -> None:
+def test_every_client_describes_its_servers_in_its_own_form(
+    file: str, text: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PET_LIST", "pets.json")
     words = {"PYTHON": PYTHON, "ODD": ODD, "LIST": saved(here / "pets.json", [GET])}
     for word, value_of_word in words.items():
         text = text.replace(word, json.dumps(str(value_of_word)))
@@ -355,6 +364,55 @@ def test_dockers_catalog_names_the_images_of_servers(
         "files: Docker fills in '{{files.path}}' of its command; write the value into the entry",
         "notes: names no image: import the catalog that describes it, with --server",
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "command", "words"),
+    [
+        ("npm", "npx", "-y --quiet @pets/list@1.2.0 --home=. list"),
+        ("pypi", "uvx", "--quiet @pets/list@1.2.0 --home=. list"),
+        ("oci", "docker", "run --rm -i -e MODE -e A --quiet @pets/list --home=. list"),
+    ],
+)
+def test_the_registry_of_servers_names_their_packages(
+    kind: str, command: str, words: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = here / "bin" / command
+    runner.parent.mkdir()
+    asked, pets = here / "asked.txt", saved(here / "pets.json", [GET])
+    server = f"exec {shlex.join([str(PYTHON), str(ODD), pets])}"
+    runner.write_text(f'#!/bin/sh\necho "$MODE $A:" "$@" > {asked}\n{server}\n', encoding="utf-8")
+    runner.chmod(0o755)
+    monkeypatch.setenv("PATH", str(runner.parent), prepend=os.pathsep)
+    monkeypatch.setenv("A", "own")
+    variables = [{"name": "MODE", "default": "fast"}, {"name": "A"}, {"name": "NO_SUCH_VARIABLE"}]
+    options = [{"type": "named", "name": "--home=.", "isRequired": True}, {"type": "positional", "value": "list"}]
+    package = {
+        "registryType": kind,
+        "identifier": "@pets/list",
+        "version": "1.2.0",
+        "transport": {"type": "stdio"},
+        "runtimeArguments": [{"type": "named", "name": "--quiet", "isRequired": True}],
+        "packageArguments": options,
+        "environmentVariables": variables,
+    }
+    listed = {"name": "io.example/pets", "packages": [package], "remotes": [{"url": "http://127.0.0.1:9/mcp"}]}
+    (here / "server.json").write_text(json.dumps(listed), encoding="utf-8")
+    assert main(["import", "client", "server.json"]) == 0
+    assert names(here / "pets.tools.json") == ["get_pet"]
+    assert asked.read_text(encoding="utf-8") == f"fast own: {words}\n"
+
+
+def test_a_package_that_no_command_runs_and_a_missing_folder_are_reported(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = {"registryType": "mcpb", "identifier": "https://pets.example/pets.mcpb"}
+    (here / "server.json").write_text(json.dumps({"name": "pets", "packages": [package]}), encoding="utf-8")
+    (here / "a.json").write_text('{"mcpServers": {"one": {"command": "ls", "cwd": "no_such"}}}', encoding="utf-8")
+    assert main(["import", "client", "server.json", "a.json"]) == 4
+    captured = capsys.readouterr().err
+    assert "pets: packages of 'mcpb' cannot be run" in captured
+    assert "one: program or folder 'no_such' not found" in captured
 
 
 def test_a_file_without_servers_and_a_glob_that_matches_none_are_reported(

@@ -74,7 +74,7 @@ def _in_url(url: str) -> Iterator[str]:
 
 # placeholders ---------------------------------------------------------------------------------------------------------
 
-_PLACE = re.compile(r"\$\{(?:(?P<kind>env|input):)?(?P<name>[^}:]+?)(?::-(?P<otherwise>[^}]*))?\}")
+_PLACE = re.compile(r"\$\{(?P<kind>env:|input:|user_config\.)?(?P<name>[^}:]+?)(?::-(?P<otherwise>[^}]*))?\}")
 
 
 class MissingValue(Exception):
@@ -86,17 +86,17 @@ class MissingValue(Exception):
 
 
 def fill_placeholders(text: str, environment: Mapping[str, str], folders: Mapping[str, str] | None = None) -> str:
-    """Return the text with `${NAME}`, `${NAME:-otherwise}`, `${env:NAME}` and `${input:name}` filled in.
+    """Return the text with its placeholders filled in: `${NAME}`, `${NAME:-otherwise}`, `${env:NAME}`.
 
-    An input is taken from the variable NAME, in capitals. `folders` has further names, such as `workspaceFolder`.
-    Raises `MissingValue`.
+    What a client asks its user (`${input:name}`, `${user_config.name}`) is taken from the variable NAME, in capitals.
+    `folders` has further names, such as `workspaceFolder`. Raises `MissingValue`.
     """
 
     def value(match: re.Match[str]) -> str:
         name = match["name"]
         if folders is not None and name in folders:
             return folders[name]
-        variable = re.sub(r"\W", "_", name).upper() if match["kind"] == "input" else name
+        variable = re.sub(r"\W", "_", name).upper() if match["kind"] in ("input:", "user_config.") else name
         given = environment.get(variable) or match["otherwise"]
         if given is None:
             raise MissingValue(match[0], variable)

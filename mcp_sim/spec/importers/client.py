@@ -52,8 +52,8 @@ class Client(Importer):
     """Ask every server in the configuration of an MCP client for its tools.
 
     Supported are `.mcp.json`, the files of Claude Desktop, Claude Code, Codex, Continue, Cursor, goose, opencode,
-    VS Code, Windsurf and Zed, Docker's catalogs, and other files with servers under `mcpServers` or `servers`. Comments
-    are allowed.
+    VS Code, Windsurf and Zed, Docker's catalogs, `server.json` of the MCP registry, manifests of MCP bundles, and other
+    files with servers under `mcpServers` or `servers`. Comments are allowed.
     Variables, headers and arguments are used but not written anywhere. `${NAME}` and `${env:NAME}` are filled in from
     the environment, `${input:name}` from the variable NAME. Disabled servers are skipped. A server that does not answer
     does not stop the others.
@@ -118,6 +118,7 @@ def _entries(path: Path) -> list[_Entry]:
     here = str(path.absolute().parent)
     project = str(Path(here).parent) if Path(here).name in {".vscode", ".cursor"} else here
     folders = {
+        "__dirname": here,
         "workspaceFolder": project,
         "workspaceFolderBasename": Path(project).name,
         "userHome": str(Path.home()),
@@ -129,15 +130,18 @@ def _entries(path: Path) -> list[_Entry]:
 
 def _servers(value: Record) -> Iterator[tuple[str, Json]]:
     """Yield the servers by name: at the top level, in settings of VS Code, in projects of Claude Code."""
-    for key in _SERVERS:
+    for key in (*_SERVERS, *(key for key in value if key.endswith(".mcpServers"))):  # such as `amp.mcpServers`
         yield from ((name, item) for name, item in _named(value.get(key)) if key != "mcp" or _is_server(item))
     yield from as_object(as_object(value.get("mcp")).get("servers")).items()
     yield from as_object(value.get("mcp.servers")).items()
     yield from _named(as_object(value.get("experimental")).get("modelContextProtocolServers"))  # older Continue
     for project in as_object(value.get("projects")).values():
         yield from as_object(as_object(project).get("mcpServers")).items()
-    if "image" in value:  # the file of one server in Docker's registry
-        yield str(value.get("name", "server")), value
+    # The file of one server: of Docker's registry, of a bundle, of the MCP registry.
+    bundled = as_object(as_object(value.get("server")).get("mcp_config"))
+    published = [*as_list(value.get("packages")), *as_list(value.get("remotes"))]
+    for item in ([value] if "image" in value else []) + ([bundled] if bundled else []) + published[:1]:
+        yield str(value.get("name", "server")).rpartition("/")[2], item
     if value and all(_is_server(item) for item in value.values()):
         yield from value.items()
 
@@ -157,8 +161,9 @@ def _is_server(value: Json) -> bool:
 
 def _options(entry: _Entry) -> dict[str, Any]:
     """Return the options for the importer of live servers. Raises `MissingValue` or `_Unusable`."""
-    inner = (as_object(entry.definition.get(key)) for key in ("remote", "transport"))
-    definition = next(filter(None, inner), entry.definition)
+    outer = _package(entry.definition) if "registryType" in entry.definition else entry.definition
+    inner = (as_object(outer.get(key)) for key in ("remote", "transport"))
+    definition = next(filter(None, inner), outer)
     if "ref" in definition and "image" not in definition:
         raise _Unusable("names no image: import the catalog that describes it, with --server")
     if "image" in definition:
@@ -191,9 +196,9 @@ def _local_options(command: Record, entry: _Entry) -> dict[str, Any]:
     if not written[0]:
         raise _Unusable("has neither a command nor a URL")
     words = [_text(word, entry) for word in written]
-    secrets = tuple(
-        word for word, before in zip(words, written, strict=True) if word != before and "Folder}" not in before
-    )
+    places = [f"${{{name}}}" for name in entry.folders]
+    pairs = zip(words, written, strict=True)
+    secrets = tuple(word for word, before in pairs if word != before and not any(place in before for place in places))
     return {"sources": words, "secrets": secrets}
 
 
@@ -221,6 +226,44 @@ def _container(definition: Record) -> Record:
         "args": ["run", "--rm", "-i", "--init", *options, str(definition["image"]), *words],
         "env": fixed,
     }
+
+
+_RUNNERS = {
+    "npm": ("npx", "-y", "{0}@{1}"),
+    "pypi": ("uvx", "{0}@{1}"),
+    "nuget": ("dnx", "--yes", "{0}@{1}"),
+    "oci": ("docker", "run", "--rm", "-i", "{0}"),
+}
+"""The commands that run a package, by the registry that holds it."""
+
+
+def _package(package: Record) -> Record:
+    """Return the entry that runs a package which `server.json` of the MCP registry describes.
+
+    Values that a person must give are those of variables of this process. Raises `_Unusable`.
+    """
+    runner = _RUNNERS.get(str(package["registryType"]))
+    if runner is None:
+        raise _Unusable(f"packages of {package['registryType']!r} cannot be run; import the command, with `import mcp`")
+    name = str(package.get("identifier"))
+    *command, last = [word.format(name, package.get("version", "latest")) for word in runner]
+    variables = {str(item.get("name")): item for item in map(as_object, as_list(package.get("environmentVariables")))}
+    given = {name: item.get("value", item.get("default", os.environ.get(name))) for name, item in variables.items()}
+    env = {name: value for name, value in given.items() if value is not None}
+    if command[0] == "docker":
+        command += [word for name in env for word in ("-e", name)]
+    words = [*command[1:], *_words(package.get("runtimeArguments")), last, *_words(package.get("packageArguments"))]
+    return {"command": command[0], "args": words, "env": env}
+
+
+def _words(arguments: Json) -> Iterator[str]:
+    """Yield the words of arguments that are named, or stand at a place, and have a value."""
+    for item in map(as_object, as_list(arguments)):
+        value = item.get("value", item.get("default"))
+        if item.get("type") == "named" and (value is not None or item.get("isRequired")):
+            yield str(item.get("name"))
+        if value is not None:
+            yield str(value)
 
 
 def _text(text: str, entry: _Entry) -> str:
