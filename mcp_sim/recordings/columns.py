@@ -14,10 +14,13 @@ from typing import Any, Literal, cast
 from mcp_sim.recordings.align import Alignment
 from mcp_sim.recordings.known import Fact, KnownValues
 from mcp_sim.recordings.observed import LONGEST_READ, MOST_READ, TIME, Observed, masked, parsed, shortened, values_in
+from mcp_sim.spec.yaml12 import dotted
 from mcp_sim.types import Json, Record, canonical, frozen
+from mcp_sim.types.json_values import paired_leaves
 
 _MOST_NAMED = 5  # a cause is one line of a table
 _LONGEST_SHOWN = 120  # a cause is one line of a table
+_NOTHING = "(nothing)"  # is compared with what only one of two values has
 
 
 @frozen
@@ -277,19 +280,13 @@ def _exact(call: Comparison) -> Iterator[Mark]:
     yield Mark(float(not reason), reason)
 
 
-def _difference(recorded: Json, served: Json, path: str = "$") -> str:
+def _difference(recorded: Json, served: Json) -> str:
     """Return the first difference of two values; '' if they are equal. A flag is not a number."""
-    if isinstance(recorded, dict) and isinstance(served, dict):
-        before, other = cast("Record", recorded), cast("Record", served)
-        if before.keys() == other.keys():
-            return next(filter(None, (_difference(before[name], other[name], f"{path}.{name}") for name in before)), "")
-    elif isinstance(recorded, list) and isinstance(served, list):
-        pairs = enumerate(zip(cast("list[Json]", recorded), cast("list[Json]", served), strict=False))
-        if len(cast("list[Json]", recorded)) == len(cast("list[Json]", served)):
-            return next(filter(None, (_difference(*pair, f"{path}[{at}]") for at, pair in pairs)), "")
-    elif recorded == served and isinstance(recorded, bool) == isinstance(served, bool):
-        return ""
-    return f"{path}: recorded {shortened(recorded, _LONGEST_SHOWN)}, answered {shortened(served, _LONGEST_SHOWN)}"
+    for path, ours, theirs in paired_leaves(recorded, served, _NOTHING):
+        if ours != theirs or isinstance(ours, bool) != isinstance(theirs, bool):
+            shown = (shortened(value, _LONGEST_SHOWN) for value in (ours, theirs))
+            return "{}: recorded {}, answered {}".format(dotted(("$", *path)), *shown)
+    return ""
 
 
 def _listed(blocks: Sequence[str]) -> str:
