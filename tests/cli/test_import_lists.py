@@ -90,6 +90,12 @@ FUNCTIONS: dict[str, Any] = {
         "type": "OBJECT", "properties": {"pet_id": {"type": "STRING"}}}}]},
     "bfcl": {"id": "q1", "question": [], "function": [{"name": "get_pet", "parameters": {
         "type": "dict", "properties": {"pet_id": {"type": "String"}}}}]},
+    "gemini, a list": [{"function_declarations": [{"name": "get_pet", "parameters": GET["inputSchema"]}]}],
+    "bedrock": {"toolConfig": {"tools": [
+        {"toolSpec": {"name": "get_pet", "inputSchema": {"json": GET["inputSchema"]}}}]}},
+    "bedrock, a list": [{"toolSpec": {"name": "get_pet", "inputSchema": {"json": GET["inputSchema"]}}}],
+    "cohere": [{"name": "get_pet", "parameter_definitions": {"pet_id": {"type": "str"}}}],
+    "langchain": [{"name": "get_pet", "args_schema": GET["inputSchema"]}],
 }  # fmt: skip
 
 
@@ -99,6 +105,15 @@ def test_functions_of_every_vendor_are_read(functions: Any, here: Path) -> None:
     assert main(["import", "openai", "f.json"]) == 0
     assert value(here / "f.tools.json")["tools"][0] == GET
     assert has_no_errors(here / "f.yaml")
+
+
+@pytest.mark.parametrize("functions", [form for form in FUNCTIONS.values() if "id" not in form], ids=str)
+def test_functions_that_are_taken_for_a_list_of_tools_lead_to_their_importer(
+    functions: Any, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "f.json").write_text(json.dumps(functions), encoding="utf-8")
+    assert main(["import", "tools", "f.json"]) == 2
+    assert "convert it with `mcp-sim import openai FILE`" in capsys.readouterr().err
 
 
 def test_functions_in_lines_are_read_and_a_response_is_the_output_schema(

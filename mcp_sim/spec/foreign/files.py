@@ -102,11 +102,14 @@ _MARKS = {
     "openapi": ("openapi", "an OpenAPI document"),
     "swagger": ("openapi", "an OpenAPI document"),
     "mcpServers": ("client", "the configuration of an MCP client"),
-    "functionDeclarations": ("openai", "a list of functions"),
+    **dict.fromkeys(("functionDeclarations", "function_declarations", "toolConfig"), ("openai", "a list of functions")),
 }
 """Top-level key of a file -> the importer that reads it, and what the file is."""
 
-_PARAMETERS = ("function", "parameters", "input_schema")
+_PARAMETERS = (
+    "function", "parameters", "input_schema", "functionDeclarations", "function_declarations", "toolSpec",
+    "parameter_definitions", "args_schema",
+)  # fmt: skip
 
 
 def import_hint(value: Json) -> str | None:
@@ -134,8 +137,8 @@ def _mark(value: Json) -> tuple[str, str] | None:
 def _are_functions(value: Json) -> bool:
     """Whether a value lists functions for language models, rather than the tools of an MCP server."""
     rows = [as_object(row) for row in as_list(value)]
-    return bool(rows) and all(
-        "inputSchema" not in row and any(isinstance(row.get(key), dict) for key in _PARAMETERS) for row in rows
+    return not any("inputSchema" in row for row in rows) and any(
+        isinstance(row.get(key), dict | list) for row in rows for key in _PARAMETERS
     )
 
 

@@ -14,15 +14,18 @@ from mcp_sim.types.errors import UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.kinds import Imported, Importer, Unreached, importers
 
-_INPUTS = ("inputSchema", "input_schema", "parameters", "parametersJsonSchema")
+_INPUTS = ("inputSchema", "input_schema", "args_schema", "parameters", "parametersJsonSchema")
+_PARTS = ("parameter_definitions", "parameterDefinitions", "args")
+"""The keys under which Cohere and LangChain name the parameters alone."""
 _OUTPUTS = ("outputSchema", "output_schema", "response", "responseJsonSchema", "returns")
 _LISTS = ("tools", "functions", "function", "functionDeclarations", "function_declarations")
+_WRAPPERS = ("function", "toolSpec")
 _KEPT = ("title", "description", "annotations")
 
 
 @importers.register("openai")
 class Openai(Importer):
-    """Read functions in the formats of OpenAI, Anthropic, Gemini and BFCL: JSON, or one function per line.
+    """Read functions in the formats of OpenAI, Anthropic, Gemini, Bedrock, Cohere and BFCL: JSON, or one per line.
 
     Supported are OpenAI's `{type: function, function: {...}}` and the flat form of the Responses API, Anthropic's
     `input_schema`, Gemini's `functionDeclarations`, and BFCL's functions with type names like `dict` and `float`. A
@@ -43,7 +46,9 @@ class Openai(Importer):
                 functions.append(function)
         tools: list[Json] = [_tool(function, number, doubts) for number, function in enumerate(functions, 1)]
         if not tools:
-            raise UsageError(f"{path}: has no functions in the formats of OpenAI, Anthropic, Gemini or BFCL")
+            raise UsageError(
+                f"{path}: has no functions in the formats of OpenAI, Anthropic, Gemini, Bedrock, Cohere or BFCL"
+            )
         return Imported(file_name(self.name or path.name.split(".")[0]), tools, {}, tuple(dict.fromkeys(doubts)))
 
 
@@ -54,8 +59,11 @@ def _functions(value: Json) -> Iterator[Record]:
             yield from _functions(item)
         return
     body = as_object(value)
-    if isinstance(body.get("function"), dict):
-        yield as_object(body["function"])
+    wrapper = next((key for key in _WRAPPERS if isinstance(body.get(key), dict)), None)
+    if wrapper is not None:
+        yield as_object(body[wrapper])
+    elif isinstance(body.get("toolConfig"), dict):
+        yield from _functions(body["toolConfig"])
     elif isinstance(body.get("name"), str) and not any(isinstance(body.get(key), list) for key in _LISTS):
         yield body
     elif any(isinstance(body.get(key), list) for key in _LISTS):
@@ -74,6 +82,8 @@ def _tool(function: Record, number: int, doubts: list[str]) -> Record:
     tool = {} if name is None else {"name": name}
     tool |= {key: function[key] for key in _KEPT if function.get(key) is not None}
     schemas: list[Json] = [function[key] for key in _INPUTS if function.get(key) is not None]
+    schemas += [{"type": "object", "properties": function[key]} for key in _PARTS if as_object(function.get(key))]
+    schemas = [as_object(schema).get("json", schema) for schema in schemas]  # Bedrock's
     tool["inputSchema"] = to_json_schema(
         schemas[0] if schemas else {"type": "object"}, lambda message: doubts.append(f"{where}: {message}")
     )
