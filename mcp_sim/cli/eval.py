@@ -16,7 +16,7 @@ import anyio
 
 from mcp_sim.cli.models import model_options, named_line, thinking_option
 from mcp_sim.cli.parsing import count, trust_option
-from mcp_sim.cli.terminal import Palette, Progress, json_option, note, print_json, table_lines
+from mcp_sim.cli.terminal import Palette, Progress, json_option, note, print_json
 from mcp_sim.models.evaluation.messages import DIMENSIONS, JudgePrompts, Sample, judging_messages, samples_in, shortened
 from mcp_sim.models.evaluation.runner import Evaluation, Outcome, Results, ScoreSummary, summarize, summarize_by_domain
 from mcp_sim.models.language_model.domains import DOMAINS, Form, json_call, system_text
@@ -29,6 +29,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import McpSimError, Unanswered, UsageError
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import canonical
+from mcp_sim.types.readable import table_lines
 
 TEMPERATURE = 0.6  # the sampling temperature of the benchmark
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ import anyio
 from mcp_sim.cli import ranking, writing
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.parsing import count, trust_option
-from mcp_sim.cli.terminal import Palette, counted, first_few, note, note_step, print_json, table_lines
+from mcp_sim.cli.terminal import counted, first_few, note, note_step, print_json, print_table
 from mcp_sim.recordings.compiling.subject import Subject, read_subject, recorded_subject, with_recordings
 from mcp_sim.recordings.learning.drafts import Draft
 from mcp_sim.recordings.learning.learner import Learnt, learn
@@ -80,9 +79,7 @@ def _learn(subject: Subject, sessions: Sequence[Session], args: argparse.Namespa
     if args.json:
         print_json(report)
     else:
-        heading, *rows = table_lines([*_rows(report["tools"])], right=range(1, 3))
-        print(Palette.of(sys.stdout).bold(heading))
-        print("\n".join(rows))
+        print_table([*_rows(report["tools"])], right=range(1, 3))
         where = "held-back sessions" if report["held_back"] else "the second half of the only session"
         scores = report["score"]
         print(f"{report['kept']} of {counted(len(report['tools']), 'tool')}; {where}: {scores['learnt']:.3f}, "

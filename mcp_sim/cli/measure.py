@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mcp_sim.cli.files import replace_file
 from mcp_sim.cli.parsing import count, share, trust_option, writable_file
-from mcp_sim.cli.terminal import Palette, Progress, json_option, note, print_json, table_lines
+from mcp_sim.cli.terminal import Progress, json_option, note, print_json, print_table
 from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.responders import Responders, recorded_answers
 from mcp_sim.recordings.score import Report, Scores, measure
@@ -94,9 +94,7 @@ def _print(report: Report, *, as_json: bool) -> None:
         print_json(report.to_json())
         return
     rows = [*_rows(report)]
-    heading, *others = table_lines(rows, right=range(1, len(rows[0])))
-    print(Palette.of(sys.stdout).bold(heading))
-    print("\n".join(others))
+    print_table(rows, right=range(1, len(rows[0])))
 
 
 def _rows(report: Report) -> Iterator[list[str]]:

@@ -14,7 +14,7 @@ from textwrap import wrap
 
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.parsing import trust_option
-from mcp_sim.cli.terminal import Palette, json_option, note, print_json, table_lines
+from mcp_sim.cli.terminal import Palette, json_option, note, print_json
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.inferred_tools import alternatives, corrections
 from mcp_sim.spec import yaml12
@@ -24,6 +24,7 @@ from mcp_sim.types import Record
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import UsageError, did_you_mean
 from mcp_sim.types.plans import EFFECT, Envelope, Paging, Plan
+from mcp_sim.types.readable import table_lines
 
 _GUESS = "a guess"
 

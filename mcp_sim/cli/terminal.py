@@ -1,6 +1,6 @@
 """Output on terminals: colours (unless NO_COLOR is set), progress bars, shortened lists, tables, JSON.
 
-A command that prints a table calls `json_option`, and prints either `table_lines` or `print_json`.
+A command that prints a table calls `json_option`, and either `print_table` or `print_json`.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TextIO
 
 from mcp_sim.cli.streams import MARK
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_values import encode
-from mcp_sim.types.readable import printable, readable
+from mcp_sim.types.readable import printable, readable, table_lines
 
 MOST_NAMED = 12  # the most items of one kind that are listed
 
@@ -100,9 +100,6 @@ class Progress:
             self.stream.flush()
 
 
-GAP = "  "
-
-
 def json_option(parser: argparse.ArgumentParser, what: str) -> None:
     """Add the option `--json`, which prints `what` it names as JSON."""
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
@@ -123,13 +120,7 @@ def json_line(value: Any) -> bytes:
     return readable(encode(value).decode()).encode() + b"\n"
 
 
-def table_lines(rows: Sequence[Sequence[str]], right: range | None = None) -> Iterator[str]:
-    """Yield rows with aligned columns, those in `right` to the right. The first row usually has the headings."""
-    rows = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (
-            cell.rjust(width) if right is not None and at in right else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield GAP.join(cells).rstrip()
+def print_table(rows: Sequence[Sequence[str]], right: range | None = None) -> None:
+    """Print rows with aligned columns, the first row as their headings."""
+    heading, *others = table_lines(rows, right)
+    print("\n".join([Palette.of(sys.stdout).bold(heading), *others]))

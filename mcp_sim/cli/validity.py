@@ -13,13 +13,13 @@ from pathlib import Path
 import anyio
 
 from mcp_sim.cli.parsing import count, number, trust_option
-from mcp_sim.cli.terminal import Palette, Progress, json_option, note, print_json, table_lines
+from mcp_sim.cli.terminal import Palette, Progress, json_option, note, print_json
 from mcp_sim.runs.agents.strategies import SKILLS
 from mcp_sim.runs.validity.comparison import Validity, compare, run_real, run_simulation
 from mcp_sim.runs.validity.recorded_task import recorded_task, with_recording
 from mcp_sim.runs.validity.sides import is_document, open_side, open_simulation
 from mcp_sim.runs.validity.task import read_task
-from mcp_sim.types.readable import printable
+from mcp_sim.types.readable import printable, table_lines
 
 STREAMS = 6  # with 16 agents 96 runs on each side; a real server that starts in a second needs two minutes
 VALID = 0.8  # the rank correlation from which on a simulation is called valid for a task

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -20,7 +19,7 @@ from mcp_sim.cli import ranking
 from mcp_sim.cli.files import back_up, read_text, replace_file
 from mcp_sim.cli.models import model_options, named_line
 from mcp_sim.cli.parsing import count, writable_file
-from mcp_sim.cli.terminal import Palette, counted, first_few, json_option, note, note_step, print_json, table_lines
+from mcp_sim.cli.terminal import counted, first_few, json_option, note, note_step, print_json, print_table
 from mcp_sim.models.language_model.endpoint import EndpointSettings, Request, open_endpoint
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
@@ -233,9 +232,7 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
         # Why no tool is kept, if it is the same for several tools; else ''.
         reasons = {tool["why"][0].split("\n")[0] if tool["why"] else "" for tool in report["tools"].values()}
         shared = reasons.pop() if len(reasons) == 1 and len(report["tools"]) > 1 else ""
-        heading, *rows = table_lines([*_rows(report, shared)])
-        print(Palette.of(sys.stdout).bold(heading))
-        print("\n".join(rows))
+        print_table([*_rows(report, shared)])
         if shared:
             print(f"All tools: {shared}")
         print(_totals(report))

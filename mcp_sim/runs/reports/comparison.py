@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from mcp_sim.runs.comparison import Change, Comparison, ConditionChange, Rate
 from mcp_sim.runs.reports.markdown import escaped, markdown_table
-from mcp_sim.runs.reports.text import text_table
 from mcp_sim.runs.statistics import Interval
-from mcp_sim.types.readable import percent
+from mcp_sim.types.readable import percent, table_lines
 
 MOST_CELLS = 20  # the most cells that are shown; the JSON has all of them
 
@@ -17,10 +16,10 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     """Yield the comparison as lines, the decision last."""
     yield f"{comparison.before.scenario}: {_how(comparison)}"
     yield ""
-    yield from text_table(condition_rows(comparison))
+    yield from table_lines(condition_rows(comparison), range(1, 6))
     yield ""
     if comparison.cells:
-        yield from text_table(cell_rows(comparison))
+        yield from table_lines(cell_rows(comparison), range(1, 6))
         yield ""
     yield from notes(comparison)
     yield conclusion(comparison)

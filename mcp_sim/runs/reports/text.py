@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from mcp_sim.runs.reports.report import TABLES, Report, group_title, groups, notes, reasons, sentences
 from mcp_sim.runs.results import RunResult, count_retries, retry_sentence
 from mcp_sim.types.grades import failed_first
-from mcp_sim.types.readable import printable
+from mcp_sim.types.readable import printable, table_lines
 
 MOST_SHOWN = 5  # the most groups of similar runs that are shown
 MOST_ERROR_LINES = 5  # the end of a traceback: the message and where it was raised
@@ -34,7 +34,7 @@ def _lines(report: Report) -> Iterator[str]:
         for table in TABLES.values():
             rows = table(report.summary)
             if rows:
-                yield from text_table(rows)
+                yield from table_lines(rows, range(1, len(rows[0])))
                 yield ""
         if lines := sentences(report.summary):
             yield from (*lines, "")
@@ -62,14 +62,6 @@ def _verdicts(result: RunResult) -> Iterator[str]:
     for verdict in failed_first(result.grade.verdicts):
         yield f"  {verdict.outcome:{max(width, 8)}} {verdict.id}: {verdict.because}{notes(verdict)}"
     yield ""
-
-
-def text_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a table: the first column to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [cell.ljust(widths[at]) if at == 0 else cell.rjust(widths[at]) for at, cell in enumerate(row)]
-        yield "  ".join(cells).rstrip()
 
 
 def _troubled(report: Report) -> Iterator[str]:
