@@ -29,6 +29,7 @@ from mcp_sim.types import Json, Record, Tool, render_plain_failure
 from mcp_sim.types.argument_descriptions import describe_arguments, resolve_wrapper, unwrap_tool
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
+from mcp_sim.types.flagged_results import flagged_result
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import is_key
@@ -327,7 +328,8 @@ def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mappi
     resolved = {name: resolve_wrapper(tool, overrides.get(name, {})) for name, tool in planned.items()}
     wrappers = {name: wrapper for name, wrapper in resolved.items() if wrapper is not None}
     unwrapped = {name: unwrap_tool(served[name], wrapper) for name, wrapper in wrappers.items()}
-    tools = {name: describe_arguments(tool) for name, tool in {**served, **unwrapped}.items()}
+    flagged = {name: form.tool for name, tool in {**planned, **unwrapped}.items() if (form := flagged_result(tool))}
+    tools = {name: describe_arguments(tool) for name, tool in {**served, **unwrapped, **flagged}.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
     return ServerEvidence(tools, state, examples, overrides), wrappers
 

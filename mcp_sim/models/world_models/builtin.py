@@ -13,6 +13,7 @@ from anyio import CapacityLimiter, to_thread
 from mcp_sim.types import Attempt, Json, Transition, Turn
 from mcp_sim.types.argument_descriptions import unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain
+from mcp_sim.types.flagged_results import FlaggedResult, flagged_result
 from mcp_sim.types.kinds import Answer, Invent, Predictor, WorldModel, backends, world_models
 
 MOST_THREADS = 2
@@ -81,6 +82,8 @@ class _Answers:
         answer = with_side_effects(answer, plan, self._bare)
         wrapper = self._domain.wrappers.get(tool)
         bare = answer if wrapper is None else partial(_unwrapped, answer, wrapper)
+        form = None if self._bare.tools[tool] is self._domain.tools[tool] else flagged_result(self._domain.tools[tool])
+        bare = bare if form is None else partial(_flagged, bare, form)
         self._compiled[tool] = partial(_guessed, bare) if plan.guessed else bare
         return self._compiled[tool]
 
@@ -97,14 +100,24 @@ class _Answers:
 
     @cached_property
     def _bare(self) -> Domain:
-        """The domain as if its tools took wrapped arguments (`params: {...}`) one by one."""
+        """The domain as if its tools took wrapped arguments (`params: {...}`) one by one, and returned no flags."""
         tools, wrappers = self._domain.tools, self._domain.wrappers
         unwrapped = {id_: unwrap_tool(tools[id_], wrapper) for id_, wrapper in wrappers.items()}
-        return replace(self._domain, tools={**tools, **unwrapped}, wrappers={}) if wrappers else self._domain
+        planned = {
+            id_: tool for id_, tool in {**tools, **unwrapped}.items() if self._domain.plans[id_].backend != "program"
+        }
+        flagged = {id_: form.tool for id_, tool in planned.items() if (form := flagged_result(tool))}
+        if not wrappers and not flagged:
+            return self._domain
+        return replace(self._domain, tools={**tools, **unwrapped, **flagged}, wrappers={})
 
 
 def _unwrapped(answer: Answer, wrapper: str, turn: Turn, invent: Invent) -> Transition:
     return answer(replace(turn, call=unwrap_call(turn.call, wrapper)), invent)
+
+
+def _flagged(answer: Answer, form: FlaggedResult, turn: Turn, invent: Invent) -> Transition:
+    return form.flagged(answer(turn, invent), turn.tool)
 
 
 def _guessed(answer: Answer, turn: Turn, invent: Invent) -> Transition:

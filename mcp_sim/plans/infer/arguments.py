@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from mcp_sim.types import Record
@@ -182,6 +182,13 @@ def noun_of_key(argument: str) -> str:
     """Return the noun of a key argument: `booking` of `booking_reference`. '' if it is not a key."""
     stem, _, ending = snake(argument).rpartition("_")
     return stem if ending in _NUMBER_ENDINGS else ""
+
+
+def frequent_texts(schemas: Iterable[Record]) -> list[str]:
+    """Return the texts that several tools require, the most frequent ones first."""
+    needed = ((name, property_of(schema, name)) for schema in schemas for name in sorted(required(schema)))
+    texts = Counter(snake(name) for name, schema in needed if main_type(schema) == "string")
+    return [name for name, count in texts.most_common() if count > 1]
 
 
 def caller_arguments(

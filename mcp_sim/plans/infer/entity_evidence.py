@@ -18,6 +18,7 @@ from mcp_sim.plans.infer.tool_facts import (
     entities_in,
     fields_in_noun,
     is_about,
+    is_text_in_noun,
     keys_among,
     named_by_keys,
     names_records,
@@ -45,7 +46,7 @@ _ATTRIBUTES, _LISTS, _ENTERING = terms("nouns.attributes"), terms("phrases.lists
 _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 """What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
 _JOINING, _MEMBERS, _NAMES = table("verbs.joining"), terms("phrases.members"), terms("fields.naming")
-_TYPE_ENDINGS = terms("nouns.type_endings")
+_TYPE_ENDINGS, _SETTERS = terms("nouns.type_endings"), terms("verbs.setting", "verbs.replacing")
 """Words that end names of classes and say nothing about what they are: `ProductOut`."""
 _NUMBERS = frozenset({"integer", "number"})
 _PLAIN = _NUMBERS | {"string", "boolean"}
@@ -85,18 +86,35 @@ def holder_of_list(facts: ToolFacts, server: ServerFacts) -> str | None:
     # The given record with the field that is all a tool shows: `course` of `list_enrolled_students(course_id)`. The
     # name of the field is in that of the tool, which takes nothing but the key of the record.
     shown, noun = [*properties(facts.output).values()], facts.parsed.noun
-    is_plain = len(shown) == 1 and main_type(items(shown[0]) or shown[0]) in _PLAIN
+    is_plain = facts.text is not None or (len(shown) == 1 and main_type(items(shown[0]) or shown[0]) in _PLAIN)
     is_own = "_".join(noun) in server.held
     if is_own or not (is_plain and may_read(facts.parsed) and len(required(facts.input)) == 1):
         return None
     given = [server.given.entities[name] for name in server.given.records]
     owners = [entity for entity in given if not entity.singleton and facts.takes_key(entity)]
-    is_list = main_type(shown[0]) == "array"
+    is_list = facts.text is None and main_type(shown[0]) == "array"
     fields = [
         (owner.name, main_type(field.schema) == "array") for owner in owners for field in fields_in_noun(owner, noun)
-    ]
+        if facts.text is None or is_text_in_noun(owner, field, noun)
+    ]  # fmt: skip
     holders = {name for name, holds_list in fields if holds_list == is_list}
     return holders.pop() if len(holders) == 1 else None
+
+
+def holder_of_field(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the only given record whose field a tool sets that takes its key and one value besides.
+
+    So `set_safe_combination(username, combination_new)` sets the `safe_combination` of an account.
+    """
+    noun, needed = facts.parsed.noun, required(facts.input)
+    is_change = facts.parsed.word in _SETTERS or STRONG.get(facts.parsed.word) == "update"
+    is_setter = facts.parsed.verb in {"update", "create"} and is_change and len(needed) == 2
+    if not is_setter or "_".join(noun) in server.held:
+        return None
+    given = [entity for name, entity in server.given.entities.items() if name in server.held]
+    owners = [entity for entity in given if not entity.singleton and facts.takes_key(entity)]
+    holders = [owner.name for owner in owners if len(fields_in_noun(owner, noun)) == 1]
+    return holders[0] if len(holders) == 1 else None
 
 
 def _source(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -496,6 +514,7 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 _ENTITY_READERS = (
     (mapped_entity, "it takes keys of these and returns a map"),
     (holder_of_list, "given records of it hold a list of these"),
+    (holder_of_field, "given records of it have the field that it sets"),
     (collection, "records are added to it or removed from it"),
     (holder_of_members, "records of it hold the keys of what it adds or removes"),
     (holder_of_rows, "what it takes is a row of a list in such a record"),

@@ -12,6 +12,7 @@ from mcp_sim.types.json_schema.shapes import at, is_rows, items, main_type, map_
 from mcp_sim.types.lexicon.english import plural, snake
 from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import RECORDLESS, Envelope, Verb
+from mcp_sim.types.tools import WRAPPER
 
 SUCCESS = terms("results.success")
 _ROWS, _RECORD = ordered("results.rows"), ordered("results.record")
@@ -60,7 +61,7 @@ def read_envelope(verb: Verb, entity: str, output: Record) -> Envelope:
         cursor=_find_place(paged, _CURSOR, "string"),
         more=_find_place(paged, _MORE, "boolean"),
         key=_key_place(entity, parts) if record is None else None,
-        success=_find_place(parts, SUCCESS - _ENDED if verb != "delete" else SUCCESS, "boolean")
+        success=_find_place(parts, {WRAPPER, *(SUCCESS - _ENDED if verb != "delete" else SUCCESS)}, "boolean")
         if verb not in {"get", *_MANY}
         else None,
     )

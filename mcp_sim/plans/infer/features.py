@@ -19,7 +19,7 @@ from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.names import ParsedName, first_nouns
 from mcp_sim.plans.infer.singletons import find_single_value, find_singleton, switches, value_argument
 from mcp_sim.plans.infer.state_tables import may_read
-from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, fields_in_noun
+from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, fields_in_noun, is_text_in_noun
 from mcp_sim.plans.infer.verb_evidence import read_verb
 from mcp_sim.plans.infer.verbs import COUNT, change_of_members, undone_verbs
 from mcp_sim.types import Json, Record, Tool
@@ -376,12 +376,17 @@ def _value_places(facts: ToolFacts, entity: Entity, path: str) -> Envelope:
 def _only_value(facts: ToolFacts, entity: Entity) -> Envelope | None:
     """Return the place of the field of a given record that is all a result shows: `odometer` of `get_odometer(vin)`.
 
-    It is named like the tool, or the only one. Texts may be sentences, unless the state has texts under names.
+    It is named like the tool, or the only one. Texts may be sentences, unless the state has texts under names, or the
+    noun is that of a text.
     """
     fields = [field for field in entity.fields.values() if not field.hidden and field.name != entity.key]
     text = text_place(facts.tool)
     if text is not None and entity.natural and [_kind(field.schema) for field in fields] == ["string"]:
         return Envelope(shows={text: fields[0].name})
+    texts = [field for field in fields_in_noun(entity, facts.parsed.noun)
+             if is_text_in_noun(entity, field, facts.parsed.noun)]  # fmt: skip
+    if text is not None and len(texts) == 1:
+        return Envelope(shows={text: texts[0].name})
     kinds = {name: _shown_kind(schema) for name, schema in properties(facts.output).items()}
     place, kind = next(iter(kinds.items()), ("", ""))
     if len(kinds) != 1 or kind not in {"number", "boolean", "number[]", "string[]"}:

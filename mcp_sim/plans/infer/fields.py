@@ -67,6 +67,7 @@ class KnownFields:
         A `new_time` is that of the only field that ends so: `start_time`. A `user_name` may be a `username`, a
         `sender_name` that of the record which a `sender_id` links to. A `user` is the only field that links to one.
         """
+        argument = f"new_{argument[:-4]}" if argument.endswith("_new") else argument
         bare = [argument.removeprefix(prefix) for prefix in ("", "new_", "updated_", f"{self.entity}_")]
         own_key = [snake(self.key)] if names_record(argument, self.entity) else []
         keys = [f"parent_{argument}"] if argument in self.parents else own_key

@@ -104,7 +104,9 @@ class Resolver:
         held = {name for row in rows for name in row}
         filters = {path: rule for path, rule in roles.filters.items() if rule.field.split(".")[0] in held}
         written = self.written.get(entity.name, frozenset())
-        kept = filters or {path: rule for path, rule in roles.filters.items() if rule.field in written}
+        keys = {other.key for other in self.given.entities.values() if other.name != entity.name}
+        own = written - keys  # who asks is known by the key of an account: `show_available_books(username)`
+        kept = filters or {path: rule for path, rule in roles.filters.items() if rule.field in own}
         kept = kept if rows else roles.filters
         return replace(roles, filters=kept)
 

@@ -10,7 +10,7 @@ from dataclasses import field
 from itertools import chain, islice
 from typing import cast
 
-from mcp_sim.plans.infer.arguments import key_argument
+from mcp_sim.plans.infer.arguments import frequent_texts, key_argument
 from mcp_sim.plans.infer.names import ParsedName, Words, first_nouns, noun_spans
 from mcp_sim.plans.infer.verbs import STRONG
 from mcp_sim.types import Json, Record, Tool
@@ -60,6 +60,7 @@ NAME, VALUE = "name", "value"
 _FEWEST_DIFFERENT = 0.9
 """The share of rows with different ids, among which random ids may repeat by chance: those of visitors."""
 _USUAL_NAMES = terms("fields.given_name")
+_PEOPLE, _HANDLES, _SECRETS = terms("nouns.people"), terms("arguments.handle"), terms("fields.secret")
 _SAMPLE_SIZE = 200
 """Number of rows that fields are inferred from. Keys are looked up in all rows."""
 
@@ -72,6 +73,7 @@ class Nouns:
     those that only several of them name it by: a grade by `student_id` and `assignment_id`. `asked` are
     the arguments that tools which read records of a noun require, `entered` those that tools which add to them require,
     `replaced` those of the tools among these that set values.
+    `usual` are the texts that several tools require, the most frequent ones first: the `username` of an account.
     `shapes` are the properties of the objects in results, `members` the nouns of what tools list of another one, add to
     it or remove from it, `described` the nouns of tools that mention a part of the state in their descriptions.
     """
@@ -87,6 +89,7 @@ class Nouns:
     replaced: Mapping[str, frozenset[str]] = field(default_factory=dict[str, "frozenset[str]"])
     members: Mapping[str, str] = field(default_factory=dict[str, str])
     described: Mapping[str, str] = field(default_factory=dict[str, str])
+    usual: Sequence[str] = ()
 
     def entity_of(self, name: str) -> str:
         """Return the entity that a table name means: one that tools mention, else the name itself."""
@@ -157,7 +160,22 @@ def collect_nouns(
     lookups, asked, entered = dict(_lookups(schemas)), _asked(schemas), _entered(schemas)
     together = {noun: frozenset(names) for noun, names in _needed(schemas) if len(names) > 1}
     replaced = _entered((parsed, schema) for parsed, schema in schemas if _replaces(parsed))
-    return Nouns(known, arguments, numbers, lookups, together, asked, shapes, entered, replaced, members, described)
+    usual = frequent_texts(schema for _, schema in schemas)
+    collected = (
+        known,
+        arguments,
+        numbers,
+        lookups,
+        together,
+        asked,
+        shapes,
+        entered,
+        replaced,
+        members,
+        described,
+        usual,
+    )
+    return Nouns(*collected)
 
 
 def _replaces(parsed: ParsedName) -> bool:
@@ -433,7 +451,10 @@ def _outer_key_name(nouns: Nouns, entity: str, fields: Mapping[str, Field]) -> s
     last = entity.rsplit("_", 1)[-1]  # a plate by which tools block it
     shortened = (*(f"{last}_{ending}" for ending in ENDINGS), last) if last != entity else ()
     named = NAME if NAME in nouns.entered.get(entity, ()) else entity  # `create_group(name)` for `get_members(group)`
-    names = (*(f"{entity}_{ending}" for ending in ENDINGS), asked, "id", named, entity, *shortened, "name")
+    are_people = last in _PEOPLE or not _SECRETS.isdisjoint(map(last_word, fields))
+    handle = next((name for name in nouns.usual if name in _HANDLES), "")  # `get_balance(username)` of an account
+    asked, handle = (asked, handle) if are_people else ("" if asked == handle else asked, "")
+    names = (*(f"{entity}_{ending}" for ending in ENDINGS), asked, "id", handle, named, entity, *shortened, "name")
     return next((name for name in names if name in nouns.arguments and name not in fields), None)
 
 

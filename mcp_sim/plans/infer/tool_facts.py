@@ -244,9 +244,20 @@ def _made_and_shown(named: Iterable[ParsedName]) -> tuple[frozenset[str], frozen
 
 
 def fields_in_noun(entity: Entity, noun: Words) -> list[Field]:
-    """Return the fields of an entity whose names are in a noun: `balance` in `fee_balance`, `enrolled`."""
+    """Return the fields of an entity whose names are in a noun: `balance` in `fee_balance`, `enrolled`.
+
+    Of a `balance` and an `owed_balance` it is the latter in `account_owed_balance`.
+    """
     fields = [field for field in entity.fields.values() if not field.hidden and field.name != entity.key]
-    return [field for field in fields if {*map(singular, words(snake(field.name)))} <= {*noun}]
+    parts = [(field, {*map(singular, words(snake(field.name)))}) for field in fields]
+    named = [(field, names) for field, names in parts if names <= {*noun}]
+    return [field for field, names in named if not any(names < others for _, others in named)]
+
+
+def is_text_in_noun(entity: Entity, field: Field, noun: Words) -> bool:
+    """Whether a noun is that of a field with texts, alone or behind the entity: `policy_number`."""
+    named = {*noun} - {*words(entity.name)} or {*noun}
+    return named == {*map(singular, words(snake(field.name)))} and main_type(field.schema) == "string"
 
 
 def is_about(noun: Words, entity: Words) -> bool:

@@ -10,6 +10,7 @@ from mcp_sim.types.lexicon.english import participle, words
 from mcp_sim.types.lexicon.terms import by_word, groups, table, terms
 from mcp_sim.types.lexicon.translations import verb_in_english
 from mcp_sim.types.plans import Verb
+from mcp_sim.types.tools import WRAPPER
 
 STRONG = cast("Mapping[str, Verb]", by_word("verbs.certain"))
 WEAK = cast("Mapping[str, Verb]", by_word("verbs.likely"))
@@ -151,13 +152,13 @@ def flag_after(word: str, flags: Container[str]) -> tuple[str, bool] | None:
 def success_flags(name: Sequence[str], flags: Iterable[str]) -> list[str]:
     """Return the flags of a result that are true if a call succeeds, by the words in the name of the tool.
 
-    Such are `sent` of `send_alert`, `form_accepted` of `submit_form`, and the `success` of any tool.
+    Such are `sent` of `send_alert`, `form_accepted` of `submit_form`, the `success` of any tool, and a whole result.
 
     Those of a tool that reads or checks, such as `verified`, say what it finds.
     """
     act = name[0] if name else ""
     is_finding = act in RETURN_VERBS | INSPECTION_VERBS or STRONG.get(act) in _READS or WEAK.get(act) in _READS
-    meant = _SUCCESS if is_finding else _SUCCESS | {participle(act), *_OUTCOMES.get(act, ())}
+    meant = _SUCCESS if is_finding else _SUCCESS | {WRAPPER, participle(act), *_OUTCOMES.get(act, ())}
     bare = ((flag, [word for word in words(flag) if word not in {*name[1:], "is", "was"}]) for flag in flags)
     return [flag for flag, parts in bare if "_".join(parts) in meant]
 

@@ -15,6 +15,7 @@ from mcp_sim.plans.records.doubts import (
     absence_test,
     doubts_noter,
     doubts_test,
+    inner_doubts_test,
     is_unsure_write,
     missing_record_noter,
 )
@@ -104,8 +105,10 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
     is_idle = plan.verb == "update" and not (plan.sets and is_seen) and not plan.fixed
     has_no_place = plan.verb in {"list", "search"} and (plan.envelope.rows, plan.envelope.total) == (None, None)
     is_idle = is_idle or (has_no_place and bool(properties(shape)))
-    doubts = doubts_name(name)
-    is_doubtful = doubts_test(plan, frozenset(properties(shape)) | {*plan.envelope.shows.values()})
+    place = domain.entities[name].inside
+    doubts = doubts_name(name if place is None else place.entity)
+    shown = frozenset(properties(shape)) | {*plan.envelope.shows.values()}
+    is_doubtful = doubts_test(plan, shown) if place is None else inner_doubts_test(plan, place)
 
     def show(facts: Facts) -> Transition:
         observation = render(facts)
@@ -215,13 +218,16 @@ def _getting(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
 
 def _getting_inside(tool: Tool, plan: Plan, entity: Entity, show: Show) -> Answer:
     """Return the answer that gets a record inside a record of another entity."""
-    fetch = argument(plan.key or "")
+    fetch, place = argument(plan.key or ""), entity.inside or Inside("", "")
+    is_doubtful = inner_doubts_test(plan, place)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         asked = fetch(turn.call.arguments)
         record = find_inside(turn.view, entity, asked)
         if record is None:
-            return Transition(not_found(tool, entity.name, None if asked is ABSENT else asked, plan.key))
+            missing = not_found(tool, entity.name, None if asked is ABSENT else asked, plan.key)
+            is_unsure = bool(turn.memory.get(doubts_name(place.entity))) and is_doubtful(turn, ())
+            return Transition(missing, guessed=is_unsure)
         return show(Facts(turn, turn.view, record, record[entity.key]))
 
     return answer

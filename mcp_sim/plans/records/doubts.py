@@ -9,7 +9,7 @@ from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.effects import Effect, Note
 from mcp_sim.types import Key, Turn
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.domain import Domain
+from mcp_sim.types.domain import Domain, Inside
 from mcp_sim.types.doubts import ANY_FIELD, EXISTENCE, NEW_RECORDS, Doubts, doubts_name
 from mcp_sim.types.plans import DECLARED, Plan
 from mcp_sim.types.views import find_key
@@ -107,5 +107,19 @@ def doubts_test(plan: Plan, shown: AbstractSet[str]) -> Callable[[Turn, Iterable
             return True
         fields_of_rows = (doubts.about(key) | doubts.everywhere(key) for key in keys)
         return any(fields - {NEW_RECORDS} and not (shown and seen.isdisjoint(fields)) for fields in fields_of_rows)
+
+    return is_doubtful
+
+
+def inner_doubts_test(plan: Plan, place: Inside) -> Callable[[Turn, Iterable[Key]], bool]:
+    """Compile the test of a read of records inside others: whether one of these is in doubt, or the one it names."""
+    fetch = argument(plan.holder or "")
+
+    def is_doubtful(turn: Turn, _keys: Iterable[Key]) -> bool:
+        asked = fetch(turn.call.arguments) if plan.holder is not None else ABSENT
+        if not isinstance(asked, str | int):
+            return is_any_doubtful(turn, place.entity)
+        key, doubts = find_key(turn.view, place.entity, asked), Doubts(turn.memory, place.entity)
+        return key is None or bool(doubts.about(key) | doubts.everywhere(key))
 
     return is_doubtful

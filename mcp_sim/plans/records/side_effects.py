@@ -181,8 +181,10 @@ def _guessed_changes(tool: Tool, domain: Domain) -> dict[str, AbstractSet[str]]:
     text = [*words(tool.name), *words(" ".join(_sentences(tool))), *_arguments(tool)]
     named = {*map(snake, properties(tool.input_schema))} - GENERAL_KEYS
     read = _read_entities(domain)
-    meant = [entity for entity in read
-             if _is_mentioned(entity, text) or len(named & {*map(snake, entity.fields)}) > 1]  # fmt: skip
+    inner = [entity for entity in domain.entities.values() if entity.inside is not None and _is_mentioned(entity, text)]
+    holders = {entity.inside.entity for entity in inner if entity.inside is not None}
+    meant = [entity for entity in read if entity.name in holders
+             or _is_mentioned(entity, text) or len(named & {*map(snake, entity.fields)}) > 1]  # fmt: skip
     changed: dict[str, AbstractSet[str]] = {entity.name: {ANY_FIELD} for entity in meant}
     if not meant and not required(tool.input_schema):
         return {}
@@ -219,8 +221,9 @@ def _described_changes(plan: Plan, tool: Tool, domain: Domain) -> dict[str, Abst
 
 
 def _read_entities(domain: Domain) -> list[Entity]:
-    """Return the entities whose records some tool shows."""
+    """Return the entities whose records some tool shows, or records inside these."""
     read = {plan.entity for plan in domain.variants if plan.verb in _READS}
+    read |= {inner.inside.entity for name in read if (inner := domain.entities.get(name or "")) and inner.inside}
     return [entity for entity in domain.entities.values() if entity.name in read and entity.inside is None]
 
 
