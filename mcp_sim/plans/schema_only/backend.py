@@ -21,8 +21,7 @@ from mcp_sim.plans.records.results import required_by_default
 from mcp_sim.plans.records.selection import existence_check
 from mcp_sim.plans.rendering.templates import Scope, template_renderer
 from mcp_sim.plans.schema_only.computed_values import computation_of
-from mcp_sim.plans.schema_only.described_sums import described_sum
-from mcp_sim.plans.schema_only.digests import digest_of, rests_on_guesses, typed_digest
+from mcp_sim.plans.schema_only.digests import described_sum, digest_of, rests_on_guesses, typed_digest
 from mcp_sim.plans.schema_only.plausible_results import as_sentences, plausible_result
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn, View
 from mcp_sim.types.domain import Domain

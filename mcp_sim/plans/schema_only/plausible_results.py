@@ -46,8 +46,6 @@ _ROWS = 3  # enough to look like a list, few enough to read
 _MOST_ROWS = 12  # combinations of list arguments multiply
 _MOST_ECHOED = 10  # longer lists are contents, which real answers do not repeat
 _LONGEST_TOPIC = 80  # longer texts are contents, not a topic or a title
-_REWRITTEN = frozenset({"translated_text", "translation"})
-_CONVERTED = frozenset({"result", "converted_amount", "converted_value"})
 _FAILED = ordered("states.failed")
 _TRIES = 12  # how often a state is drawn until it is not a failure, which at most half of the usual states are
 _TITLES = frozenset({"title", "name", "headline", "subject"})
@@ -139,9 +137,6 @@ class _About:
     def _value(self, name: str, chance: Chance, record: Record) -> Json:
         schema = self._promise.fields[name]
         match main_type(schema):
-            case "string" if name in _REWRITTEN:
-                language = next((value for key, value in self._arguments.items() if "lang" in key and value), None)
-                return self._topic if language is None else f"[{language}] {self._topic}"
             case "string" if is_text(name):
                 return self._text(chance)
             case "array" if schema.get("maxItems") == 0:
@@ -149,11 +144,6 @@ class _About:
             case "array" if items(schema) == {"type": "string"}:
                 return [self._title(at) for at in range(_ROWS)]
             case _:
-                numbers = [value for value in self._arguments.values() if isinstance(value, int | float)]
-                if name in _CONVERTED and len(numbers) == 1 and numbers[0]:
-                    texts = [value for value in self._arguments.values() if isinstance(value, str)]
-                    factor = round(0.5 + chance_of(self._turn.draws.seed, "factor", *texts).unit(), 4)
-                    return round(numbers[0] * factor, 2)  # what is converted into what decides, not the amount
                 values = (self._makers[name](chance, record, self._moment) for _ in range(_TRIES))
                 return next((value for value in values if value not in _FAILED), None)
 
