@@ -200,15 +200,17 @@ def _find_groups(name: str, schema: Record, entities: Sequence[Entity]) -> tuple
 
 
 def described_sum(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
-    """Return a function that computes the number that a description promises of given records.
+    """Return a function that computes the number that a description or a name promises of given records.
 
     None if it promises none, if no argument selects these records, or if the result has no place for it.
     """
-    arguments, parts, promise = properties(tool.input_schema), properties(schema), _promise(tool.description)
+    arguments, parts, name = properties(tool.input_schema), properties(schema), " ".join(words(last_segment(tool.name)))
+    promise = _promise(tool.description) or _promise(name)
     places = [name for name, part in parts.items() if main_type(part) in NUMBERS and name not in arguments]
     if promise is None or (schema and (not places or any(properties(items(part)) for part in parts.values()))):
         return None
-    said = [singular(word) for word in words(promise[0])]
+    text = name if promise.string == name else promise[0]  # what a name sums up may come first: `donation_total`
+    said = [singular(word) for word in words(text)]
     known = [domain.entities[name] for name in sorted(domain.given & domain.entities.keys())]
     for entity in sorted(known, key=lambda entity: _first_mention(entity, said)):
         usual = _promised_figure(entity, said, is_count=promise["count"] is not None)
