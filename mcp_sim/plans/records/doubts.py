@@ -12,6 +12,7 @@ from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Inside
 from mcp_sim.types.doubts import ANY_FIELD, EXISTENCE, NEW_RECORDS, Doubts, doubts_name
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.views import find_key
 
 _READS = frozenset({"get", "list", "search"})
 
