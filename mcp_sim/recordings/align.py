@@ -15,8 +15,9 @@ from mcp_sim.types import Json, Record, leaves
 ID = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
     r"|\b[0-9a-f]{7,64}\b|\b\d{8}T\d{9,}\b|\b\d{9,}-\d+\b|\b[A-Za-z][A-Za-z]*[-_#]\d+\b|\b\d{3,}\b"
+    r"|\b[A-Za-z]+_(?=[a-f]*\d)[0-9a-f]{6,}\b"
 )
-"""An id in a text: a UUID, a hash, the time to a fraction of a second, a number with a prefix, a long number."""
+"""An id in a text: a UUID, a hash, the time to a fraction of a second, a number or hash behind a prefix, a number."""
 _ID_KEY = re.compile(
     r"(^|[_\-])(id|ids|uuid|guid|key|ref|hash|sha|token|cursor|number|num|no|code|slug)$"
     r"|(Id|Ids|Hash|Sha|Key|Uuid|Token)$",

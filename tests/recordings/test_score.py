@@ -84,6 +84,14 @@ async def test_a_second_run_with_other_ids_and_times_scores_one_and_is_asked_for
     assert responder.asked[1] == responder.asked[3] == {"id": "n_77"}
 
 
+async def test_an_id_with_a_prefix_and_a_hash_is_one_also_in_a_text() -> None:
+    made, read = text("Opened room_e69ec7e3"), text({"id": "room_e69ec7e3", "name": "Den"})
+    recorded = session(("open", {"name": "Den"}, made), ("get", {"room": "room_e69ec7e3"}, read))
+    responder = Answers([text("Opened room_00001"), text({"id": "room_00001", "name": "Den"})])
+    assert columns(await score_session(recorded, responder))["structure"] == 1
+    assert responder.asked[1] == {"room": "room_00001"}
+
+
 async def test_empty_successes_score_zero_but_for_calls_that_succeeded() -> None:
     nothing: Answer = {"result": {"content": []}}
     empty = Answers([nothing] * 6)
