@@ -115,6 +115,17 @@ async def test_texts_beside_typed_tools_are_words(tmp_path: Path) -> None:
     json.loads(structured(exported)["result"])
 
 
+async def test_data_among_the_arguments_is_no_sign_that_a_text_is_data(tmp_path: Path) -> None:
+    about = "Add a lamp. Returns lamp_id.\n\n    spot: a JSON object.\n          Example: {x: 1}.\n\n    Shines."
+    tools = [
+        {**tool("add_lamp", wrapper(TEXT), spot=TEXT), "description": about},
+        tool("get_lamp", wrapper(ROW), lamp_id=TEXT),
+    ]
+    added, shown = await answers(tmp_path, tools, ("add_lamp", {"spot": "{}"}), ("get_lamp", {"lamp_id": "lamp_00001"}))
+    assert structured(added) == {"result": "lamp_00001"}
+    assert structured(shown)["result"]["spot"] == "{}"
+
+
 @pytest.mark.parametrize("form", [ROW, {"anyOf": [ROW, TEXT]}, {"type": "array", "items": ROW}])
 async def test_wrapped_mappings_show_when_a_record_was_made(tmp_path: Path, form: Json) -> None:
     tools = [tool("add_lamp", wrapper(ROW), colour=TEXT), tool("find_lamps", wrapper(form), colour=TEXT)]

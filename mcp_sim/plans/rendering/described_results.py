@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mcp_sim.types import Tool
 from mcp_sim.types.domain import Example
+from mcp_sim.types.json_schema.shapes import properties
 from mcp_sim.types.lexicon.terms import ordered
 from mcp_sim.types.result_schemas import declares_data, documented_form, mentions_data, text_place
 
@@ -63,8 +64,15 @@ def worded_tools(tools: Mapping[str, Tool], examples: Sequence[Example]) -> set[
         for name, tool in tools.items()
         if known.get(name)
         or is_for_people(tool.description)
-        or (are_typed and text_place(tool) is not None and not mentions_data(tool.description))
+        or (are_typed and text_place(tool) is not None and not mentions_data(_about_result(tool)))
     }
+
+
+def _about_result(tool: Tool) -> str:
+    """Return the description without the parts about arguments, also paragraphs that begin with the name of one."""
+    names = "|".join(map(re.escape, properties(tool.input_schema)))
+    paragraphs = re.split(r"\n[ \t]*\n", _ARGUMENTS.sub("", tool.description))
+    return "\n\n".join(text for text in paragraphs if not (names and re.match(rf"\s*(?:{names})\s*:", text)))
 
 
 def answers_in_prose(tools: Sequence[Tool], examples: Iterable[Example]) -> bool:
@@ -84,5 +92,9 @@ def _mentions(tools: Collection[Tool]) -> int:
 
 
 def returns_key(description: str) -> bool:
-    """Whether a description says that only the id of the new record is returned."""
-    return bool(_KEY.search(description)) and not mentions_data(description)
+    """Whether a description says that only the id of the new record is returned.
+
+    Other paragraphs may show data that the arguments hold.
+    """
+    paragraphs = re.split(r"\n\s*\n", description)
+    return any(_KEY.search(paragraph) and not mentions_data(paragraph) for paragraph in paragraphs)
