@@ -11,7 +11,7 @@ from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.plans.infer.fields import KnownFields
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Field
-from mcp_sim.types.json_schema.shapes import at, constants, items, main_type, required
+from mcp_sim.types.json_schema.shapes import at, constants, is_nullable, items, main_type, required, types_of
 from mcp_sim.types.lexicon.english import last_word, noun_of_id, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import by_word, groups, ordered, table, terms
 from mcp_sim.types.plans import Basis, Filter, Operator
@@ -220,7 +220,12 @@ def fields_of_arguments(
 
 
 def _updated_field(path: str, schema: Record, features: ToolFeatures) -> Field:
-    """Return the field that an argument of an update shows: a list if values are added to it or removed from it."""
+    """Return the field that an argument of an update shows: a list if values are added to it or removed from it.
+
+    Its default may be null although only another type is declared. Then nothing has set it before.
+    """
+    is_unset = schema.get("default", "") is None and "type" in schema and not is_nullable(schema)
+    schema = {**schema, "type": [*types_of(schema), "null"]} if is_unset else schema
     name, schema = path.rsplit(".", 1)[-1], _without_default(schema)
     if features.enters is not None and path in required(features.input) and main_type(schema) != "array":
         return Field(plural(singular(name)), {"type": "array", "items": schema})

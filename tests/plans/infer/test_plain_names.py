@@ -216,3 +216,15 @@ async def test_values_to_compute_with_name_no_records(tmp_path: Path, noun: str)
     asked = {"text": "hello world", "start": 6, "end": 11, "by": "there"}
     [replaced] = await answers(tmp_path, tools, (f"replace_{noun}", asked))
     assert not refused(replaced)
+
+
+@pytest.mark.parametrize("argument", ["error", "claimed_by", "checkpoint"])
+@pytest.mark.parametrize("kind", ["string", "object"])
+async def test_what_only_updates_set_is_null_before_if_its_default_is(tmp_path: Path, argument: str, kind: str) -> None:
+    key = {"job_id": STRING}
+    tools = [
+        tool("get_job", key, "job_id"),
+        tool("update_job", {**key, "title": STRING, argument: {"type": kind, "default": None}}, "job_id"),
+    ]
+    [shown] = await answers(tmp_path, tools, ("get_job", {"job_id": "j1"}))
+    assert value(shown).get(argument) is None
