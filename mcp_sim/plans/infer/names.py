@@ -40,6 +40,8 @@ from mcp_sim.types.lexicon.translations import in_english, one_noun_each
 from mcp_sim.types.plans import Verb
 
 Words: TypeAlias = "tuple[str, ...]"
+_FEWEST_VERBS, _MOST = 3, 0.6
+"""When a prefix is the noun: at least three names, and most of all, are sure verbs behind it."""
 LONGEST_NOUN = 8
 """The most words of a noun that is looked up inside a longer name, so that long names take linear time."""
 
@@ -193,6 +195,7 @@ def parse_names(
     bare = {name: _join_phrase(parts[size:] if parts[:size] == shared else parts) for name, parts in bare.items()}
     bare = _with_owners_last(_with_lists_joined(bare))
     parsed_names = _with_described_nouns({name: parse_name(parts) for name, parts in bare.items()}, descriptions)
+    parsed_names = _with_shared_noun(parsed_names, shared)
     parsed_names = {name: _with_given_noun(parsed, bare[name], given) for name, parsed in parsed_names.items()}
     nouns = {parsed.noun for parsed in parsed_names.values() if parsed.noun and parsed.verb != "unknown"} | given
     return {
@@ -313,6 +316,18 @@ def _with_described_nouns(
         )
         for name, phrase in shared.items()
     }
+
+
+def _with_shared_noun(parsed_names: dict[str, ParsedName], shared: Words) -> dict[str, ParsedName]:
+    """Return the names, those that are only verbs with what all begin with: `kb` of `kb_add` and `kb_show`."""
+    verbs = [
+        name for name, parsed in parsed_names.items() if parsed.verb != "unknown" and parsed.act and not parsed.noun
+    ]
+    sure = [name for name in verbs if parsed_names[name].sure]
+    noun = parse_noun_phrase(shared).noun
+    if len(sure) < max(_FEWEST_VERBS, _MOST * len(parsed_names)) or not noun:
+        return parsed_names
+    return parsed_names | {name: replace(parsed_names[name], noun=noun) for name in verbs}
 
 
 def _described_phrase(about: str) -> ParsedName:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 from plans.infer.test_small_lists import answers
-from support.declared import STRING, domain, obj, tool
+from support.declared import INTEGER, STRING, domain, obj, tool
 from support.given import refused, value
 
 Json = Any
@@ -130,6 +130,27 @@ def test_a_plural_that_most_names_begin_with_is_their_noun(noun: str) -> None:
     assert plans[f"{noun}s_add"] == ("create", noun)
     assert plans[f"{noun}s_remove"] == ("delete", noun)
     assert plans[f"{noun}s_set_status"] == ("update", noun)
+
+
+@pytest.mark.parametrize("noun", ["kb", "habit", "pantry"])
+async def test_what_all_names_begin_with_is_the_noun_of_verbs_alone(tmp_path: Path, noun: str) -> None:
+    tools = [
+        tool(f"{noun}_add", {"title": STRING}, "title", description="Save a fact."),
+        tool(f"{noun}_search", {"query": STRING}, "query", description="Full-text search over what was saved."),
+        tool(f"{noun}_show", {"id": INTEGER}, "id", description="Retrieve the full content."),
+        tool(f"{noun}_list", {"limit": INTEGER}, description="List recent ones."),
+        tool(f"{noun}_tag", {"id": INTEGER, "add": STRING}, "id", description="Add tags."),
+    ]
+    [added] = await answers(tmp_path, tools, (f"{noun}_add", {"title": "Tides"}))
+    shows = [(f"{noun}_show", {"id": key}) for key in (value(added)["id"], 999)]
+    _, shown, missing = await answers(tmp_path, tools, (f"{noun}_add", {"title": "Tides"}), *shows)
+    assert (value(shown)["title"], refused(missing)) == ("Tides", True)
+
+
+def test_a_namespace_of_other_verbs_is_no_noun() -> None:
+    verbs = ["add", "commit", "show", "status", "diff", "branch", "log"]
+    plans = domain(*[tool(f"depot_{verb}", {"path": STRING}, "path") for verb in verbs]).plans
+    assert {plan.entity for plan in plans.values()} == {None}
 
 
 @pytest.mark.parametrize("ending", ["ref", "key", "slug"])
