@@ -72,6 +72,28 @@ async def test_a_record_that_a_call_brings_along_is_not_updated_before_its_creat
         assert brought["updated_at"] >= brought["created_at"] == shown["created_at"]
 
 
+async def test_a_record_does_not_repeat_the_link_of_its_owner_to_a_deleted_record(tmp_path: Path) -> None:
+    account, site = {"id": TEXT, "name": TEXT}, {"id": TEXT, "account_id": TEXT}
+    job = {"id": TEXT, "site_id": TEXT, "account_id": TEXT}
+    tools = [
+        tool("list_accounts", output=thing("accounts", accounts=rows(**account))),
+        tool("delete_account", needed="account_id", account_id=TEXT),
+        tool("list_sites", output=thing("sites", sites=rows(**site))),
+        tool("delete_site", needed="site_id", site_id=TEXT),
+        tool("create_job", needed="site_id", site_id=TEXT, output=thing("id", "site_id", "account_id", **job)),
+    ]
+    entities = {
+        "account": {"fields": account},
+        "site": {"fields": site, "required": ["id", "account_id"]},
+        "job": {"fields": job},
+    }
+    async with simulator(tmp_path, tools, spec={"entities": entities}).open() as world:
+        kept = (await answered(world, "list_sites"))["sites"][0]
+        assert (await answered(world, "create_job", site_id=kept["id"]))["account_id"] == kept["account_id"]
+        await answered(world, "delete_account", account_id=kept["account_id"])
+        assert (await answered(world, "create_job", site_id=kept["id"]))["account_id"] != kept["account_id"]
+
+
 WRAPPERS = ("data", "result", "meta", "payload", "body", "envelope", "reply", "shelf", "output", "found", "x", "info")
 BESIDE: Json = {
     "error": {"type": "boolean"},

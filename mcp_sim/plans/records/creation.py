@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 from typing import TypeAlias
 
 from mcp_sim.generate.conformance import shown_schemas
@@ -57,6 +57,9 @@ from mcp_sim.types.views import find_key
 
 MOST_LINK_CANDIDATES = 32  # the most records that a link is chosen from, if no argument gives it
 
+Imply: TypeAlias = Callable[[Turn, Invent, Record], Record]
+"""Returns the given values with the references that they imply."""
+
 Complete: TypeAlias = Callable[[Turn, Invent, Record], list[Change]]
 """Adds references to a new record, and returns the records to create for them."""
 
@@ -80,7 +83,7 @@ class Creation:
         self.known_key, self.update = _key_finder(plan, entity), RecordUpdate(tool, plan, domain)
         self.assigns_key = _is_key_assigned(tool, plan, entity)
         self.mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
-        self.complete = linked_records(entity, domain)
+        self.imply, self.complete = implied_links(entity, domain), linked_records(entity, domain)
         left_out = optional_fields(plan, entity, domain)
         self.make, self.divide = record_maker(plan, entity, domain, left_out), child_records(entity, domain)
         is_marked = entity.name in domain.unspecified or entity.name in domain.given
@@ -121,7 +124,7 @@ class Creation:
     def _created(self, turn: Turn, invent: Invent, key: Key, values: Record, shaped: Record) -> Effect:
         """Return the new record with those that it needs, and those of its parts."""
         name = self.entity.name
-        known = {**values, self.entity.key: key}
+        known = {**self.imply(turn, invent, values), self.entity.key: key}
         determined = frozenset(known)
         linked = self.complete(turn, invent, known)
         record = self.make(turn, invent, known, values)
@@ -379,6 +382,42 @@ def child_records(entity: Entity, domain: Domain) -> Divide:
     return divide if makers else lambda _turn, _invent, _key, _values: {}
 
 
+@frozen
+class _Shared:
+    """A reference that records of an entity and of the entity of one of their links have in common."""
+
+    field: str
+    link: str
+    target: str
+    theirs: str
+
+
+def implied_links(entity: Entity, domain: Domain) -> Imply:
+    """Compile the references that others imply, in both directions.
+
+    A booking of a room has the hotel of the room. A booking in a hotel that must have a room, but names none, has a
+    room of this hotel.
+    """
+    shared = list(_shared(entity, domain))
+    chosen = [link for link in shared if entity.fields[link.link].required]
+
+    def imply(turn: Turn, invent: Invent, values: Record) -> Record:
+        implied = dict(values)
+        for link in shared:
+            if link.field not in implied and implied.get(link.link) is not None:
+                key = (turn.view.get(link.target, implied[link.link]) or {}).get(link.theirs)
+                if key and turn.view.get(entity.fields[link.field].link or "", key):
+                    implied[link.field] = key
+        for link in chosen:
+            if link.link not in implied and implied.get(link.field) is not None:
+                rows = islice(turn.view.find(link.target, link.theirs, implied[link.field]), MOST_LINK_CANDIDATES)
+                if keys := [key for key, _ in rows]:
+                    implied[link.link] = invent.choose_reference(turn, entity.name, link.link, link.target, keys)
+        return implied
+
+    return imply if shared else lambda _turn, _invent, values: values
+
+
 def linked_records(entity: Entity, domain: Domain) -> Complete:
     """Compile the records that a new record needs and that nothing else creates: the booking of a booked flight.
 
@@ -435,3 +474,16 @@ def _named(turn: Turn, invent: Invent, target: Entity, value: Json) -> Iterator[
             continue
         if find_key(turn.view, target.name, key) is None and not turn.view.version(target.name, key):
             yield generated_put(turn, target, key, invent, known)
+
+
+def _shared(entity: Entity, domain: Domain) -> Iterator[_Shared]:
+    """Yield the references of an entity that repeat those of linked records, such as `hotel_id` of a room."""
+    links = [field for field in entity.fields.values() if field.is_single_link and field.link in domain.entities]
+    for link in links:
+        target = domain.entities[link.link or ""]
+        for theirs in target.fields.values():
+            own, noun = entity.fields.get(theirs.name), (theirs.link or "").rpartition(".")[2]
+            is_role = snake(theirs.name) not in {noun, f"{noun}_id", f"{noun}_key"}  # `assignee_id`, not `user_id`
+            if own is None or own is link or is_role or not theirs.is_single_link or own.link != theirs.link:
+                continue
+            yield _Shared(own.name, link.name, target.name, theirs.name)
