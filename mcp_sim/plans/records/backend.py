@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from mcp_sim.plans.acknowledgements import acknowledged_data, acknowledgement
 from mcp_sim.plans.infer.envelopes import record_schema
-from mcp_sim.plans.infer.filters import is_presentation
+from mcp_sim.plans.infer.filters import is_loose, is_presentation
 from mcp_sim.plans.records.arguments import argument, with_whole_numbers
 from mcp_sim.plans.records.creation import Creation
 from mcp_sim.plans.records.doubts import (
@@ -287,6 +287,9 @@ def _selector_inside(tool: Tool, plan: Plan, domain: Domain, entity: Entity, pla
 
 def _listing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     select, orphaned = _selector(tool, plan, domain), parent_check(tool, plan, domain)
+    loose = _loosened(plan, domain)
+    is_search = plan.verb == "search" and plan.basis.get("filters", DECLARED).source != "declared" and loose != plan
+    select_loosely = _selector(tool, loose, domain) if is_search else select
     asking = [*plan.filters, *filter(None, [plan.query])] if _promises_record(tool, plan, domain) else []
 
     def show_page(turn: Turn, page: Page) -> Transition:
@@ -295,11 +298,16 @@ def _listing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
             return Transition(not_found(tool, plan.entity or "", turn.call.arguments[name], name))
         return show(Facts(turn, turn.view, page=page))
 
+    def finds_any(turn: Turn) -> bool:
+        page = select_loosely(turn)
+        return isinstance(page, Page) and bool(page.rows)
+
     def answer(turn: Turn, _invent: Invent) -> Transition:
         page = orphaned(turn) or select(turn)
         if isinstance(page, Observation):
             return Transition(page)
-        return show_page(turn, page)
+        shown = show_page(turn, page)
+        return replace(shown, guessed=True) if is_search and not page.rows and finds_any(turn) else shown
 
     return answer
 
@@ -312,6 +320,15 @@ def _promises_record(tool: Tool, plan: Plan, domain: Domain) -> bool:
     record = at(whole, path)
     is_shown = not path or path.partition(".")[0] in required(whole)
     return is_shown and not is_nullable(record) and domain.entities[plan.entity or ""].key in required(record)
+
+
+def _loosened(plan: Plan, domain: Domain) -> Plan:
+    """Return the plan with filters by texts that match partially, as servers may do where nothing says so."""
+    entity = domain.entities[plan.entity or ""]
+    fields = {path: entity.fields[rule.field] for path, rule in plan.filters.items() if rule.field in entity.fields}
+    texts = {path for path, field in fields.items() if plan.filters[path].op == "equals" and is_loose(field)}
+    loose = {path: replace(rule, op="contains") if path in texts else rule for path, rule in plan.filters.items()}
+    return replace(plan, filters=loose)
 
 
 _ANSWERS = {**dict.fromkeys(_WRITES, _changing), **dict.fromkeys(("list", "search"), _listing), "get": _getting}

@@ -236,3 +236,24 @@ async def test_what_a_vague_verb_does_to_a_record_that_exists_is_a_guess(tmp_pat
         assert await is_guessed(world, "place_part", frame_id="F1", title="Bow")
         assert await is_guessed(world, "get_frame", frame_id="F1")
         assert not await is_guessed(world, "get_frame", frame_id="F2")
+
+
+@pytest.mark.parametrize(
+    ("noun", "about", "asked", "count", "guessed"),
+    [
+        ("lamp", "Find lamps by title.", "lantern", 0, False),
+        ("boat", "Find boats by title.", "arc", 0, True),
+        ("boat", "Find boats by title.", "Arc lamp", 1, False),
+        ("bed", "Find beds whose title contains the text.", "arc", 1, False),
+        ("bed", "Find beds with titles containing a text.", "lantern", 0, False),
+    ],
+)
+async def test_a_search_that_finds_nothing_is_a_guess_where_part_of_a_text_would_match(
+    noun: str, about: str, asked: str, count: int, guessed: bool, tmp_path: Path
+) -> None:
+    rows = rows_of(f"{noun}s", thing(id=TEXT, title=TEXT))
+    tools = [tool(f"find_{noun}s", about, output=rows, title=TEXT)]
+    state = {f"{noun}s": [{"id": "AA", "title": "Arc lamp"}, {"id": "BB", "title": "Bow"}]}
+    async with simulator(tmp_path, tools, state=state).open() as world:
+        assert len((await answered(world, f"find_{noun}s", title=asked))[f"{noun}s"]) == count
+        assert world.ledger.steps[-1]["guessed"] is guessed
