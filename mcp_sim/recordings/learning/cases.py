@@ -12,9 +12,8 @@ from typing import TypeAlias, cast
 from mcp_sim.plans.rendering.templates import Scope, filled_parts
 from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.learning.json_forms import induce
-from mcp_sim.recordings.learning.merging import merged
 from mcp_sim.recordings.learning.samples import Sample
-from mcp_sim.recordings.learning.skeletons import skeleton, skeletons
+from mcp_sim.recordings.learning.skeletons import merged, skeleton
 from mcp_sim.recordings.learning.slots import Unexplained
 from mcp_sim.recordings.observed import TIME, is_wrapped
 from mcp_sim.spec.parts.content import ResultPart, template_of
@@ -25,8 +24,6 @@ Condition: TypeAlias = "tuple[str, Json]"
 
 _LONGEST_CHOICE = 24  # longer values are data rather than one of a few choices
 _CHOICE = re.compile(r"[\w.:/-]+")
-_WRONG = 0.25
-"""The share of answers for which the only template may be wrong. Above, the texts rather have a second form."""
 _MOST_LINES = 60
 """Longer texts are documents of the recorded world. The time to align them grows with the square of their lines."""
 _WORD = re.compile(r"[A-Za-z]{2,}")
@@ -43,8 +40,6 @@ def induce_results(samples: Sequence[Sample]) -> list[Record]:
         groups.setdefault(_signature(sample), []).append(sample)
     if not groups:
         return []
-    if (whole := _only_text(samples)) is not None:
-        return [whole]
     ordered = sorted(groups.values(), key=len)
     rest = ordered.pop()
     cases: list[Record] = []
@@ -61,20 +56,6 @@ def induce_results(samples: Sequence[Sample]) -> list[Record]:
     # What no condition separates is answered as the most common group is.
     mixed = [sample for group in ordered if type(group[0].value) is type(rest[0].value) for sample in group]
     return [*cases, _template([*rest, *mixed])]
-
-
-def _only_text(samples: Sequence[Sample]) -> Record | None:
-    """Return the text template that is right for all answers with rows or without, or None."""
-    if (
-        not all(isinstance(sample.value, str) for sample in samples)
-        or len({bool(sample.rows) for sample in samples}) > 1
-    ):
-        return None
-    text_template = _template(samples)
-    template = template_of(ResultPart.model_validate(text_template))
-    pairs = [(filled_parts(template, sample.scope), str(sample.value)) for sample in samples]
-    wrong = sum(TIME.sub("", text) != TIME.sub("", other) for text, other in pairs)
-    return text_template if wrong <= len(samples) * _WRONG else None
 
 
 def _next_case(groups: Sequence[list[Sample]], rest: list[Sample]) -> tuple[list[Sample], Condition] | None:
@@ -203,8 +184,6 @@ def _indent(sample: Sample) -> int | None:
 # texts ----------------------------------------------------------------------------------------------------------------
 
 
-_NUMBER = re.compile(r"[^\w\n]{0,4}(\d{1,4})[.):]\s")  # the number of a row at its beginning
-
 ShownText: TypeAlias = "tuple[str, Scope]"
 
 
@@ -224,26 +203,14 @@ def induce_text(shown: Sequence[ShownText]) -> Json:
     listed = [(listing, scope) for listing, scope in split if listing is not None]
     several = [listing is not None for listing, scope in split if len(scope.rows) > 1]
     if listed and (sum(several) * 2 > len(several) or not several):
-        row = _merged_rows([row for listing, _ in listed for row in listing.rows])
+        row = merged([row for listing, _ in listed for row in listing.rows])
         head = _around([(listing.head, scope) for listing, scope in listed])
         tail = _around([(listing.tail, scope) for listing, scope in listed])
         joints = [listing.between for listing, _ in listed if len(listing.rows) > 1]
         between = max(set(joints), key=joints.count) if joints else "\n"
         line: Record = {"rows": row, **({} if between == "\n" else {"between": between})}
         return [*head, line, *tail]
-    return merged(skeletons(shown))
-
-
-def _merged_rows(shown: Sequence[ShownText]) -> str:
-    """Return the text of one row. The numbers with which all rows begin are the numbers of the rows."""
-    begun = [_NUMBER.match(text) for text, _ in shown]
-    if any(
-        number is None or int(number[1]) != scope.get("number") for number, (_, scope) in zip(begun, shown, strict=True)
-    ):
-        return merged(skeletons(shown))
-    rest = [(text[number.end(1) :], scope) for number, (text, scope) in zip(begun, shown, strict=True) if number]
-    before = shown[0][0][: begun[0].start(1)] if begun[0] is not None else ""
-    return f"{before}{{number}}{merged(skeletons(rest))}"
+    return merged(shown)
 
 
 def _around(shown: Sequence[ShownText]) -> list[str]:
@@ -251,7 +218,7 @@ def _around(shown: Sequence[ShownText]) -> list[str]:
     texts = [(text, scope) for text, scope in shown if text]
     if len(texts) * 2 <= len(shown):
         return []
-    return [merged(skeletons([(text, _bare(scope)) for text, scope in texts]))]
+    return [merged([(text, _bare(scope)) for text, scope in texts])]
 
 
 def _bare(scope: Scope) -> Scope:
@@ -279,35 +246,16 @@ def _split(text: str, scope: Scope) -> _Listed | None:
             places[at] = row
     if len(places) * 2 < len(scope.rows) or (len(places) == 1 and len(lines) == 1 and len(scope.rows) > 1):
         return None
-    starts = _aligned(lines, sorted(places))
-    size = min((b - a for (a, _), (b, _) in pairwise(starts)), default=0)
-    first, (last, _) = starts[0][0], starts[-1]
-    end = min(len(lines), last + size) if len(starts) > 1 else _end_of_only(lines, last)
-    bounds = [*(at for at, _ in starts), end]
+    starts = sorted(places)
+    size = min((b - a for a, b in pairwise(starts)), default=0)
+    end = min(len(lines), starts[-1] + size) if len(starts) > 1 else _end_of_only(lines, starts[-1])
+    bounds = [*starts, end]
     blocks = ["\n".join(lines[a:b]) for a, b in pairwise(bounds)]
     joints = [re.search(r"\n*$", block) for block in blocks]
     between = "\n" + (joints[0][0] if joints[0] is not None and len(blocks) > 1 else "")
     numbered = enumerate(zip(blocks, starts, strict=True), 1)
-    rows = [(block.rstrip("\n"), scope.of_row(at, places[line])) for at, (block, (_, line)) in numbered]
-    return _Listed("\n".join(lines[:first]), rows, "\n".join(lines[end:]), between)
-
-
-def _aligned(lines: Sequence[str], places: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the first line of each row with the line where it was found: rows begin at the same distance before it."""
-    if len(places) < 2:
-        return [(at, at) for at in places]
-    size = min(b - a for a, b in pairwise(places))
-    back = 0
-    while back + 1 < size and places[0] - back - 1 >= 0 and _alike(lines, [at - back - 1 for at in places]):
-        back += 1
-    return [(at - back, at) for at in places]
-
-
-def _alike(lines: Sequence[str], at: Sequence[int]) -> bool:
-    """Whether lines begin alike and none is blank."""
-    starts = {re.match(r"\W*\w*", lines[place]) for place in at}
-    texts = {start[0] for start in starts if start is not None}
-    return len(texts) == 1 and texts != {""} and all(lines[place].strip() for place in at)
+    rows = [(block.rstrip("\n"), scope.of_row(at, places[line])) for at, (block, line) in numbered]
+    return _Listed("\n".join(lines[: starts[0]]), rows, "\n".join(lines[end:]), between)
 
 
 def _end_of_only(lines: Sequence[str], first: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,13 +12,12 @@ from mcp_sim.plans.rendering.templates import Scope
 from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.learning.json_forms import is_record, paired_rows
 from mcp_sim.recordings.learning.samples import Sample
-from mcp_sim.recordings.observed import is_time, key_of, normal
+from mcp_sim.recordings.observed import is_time
 from mcp_sim.spec.sessions import PLACEHOLDER, Session
-from mcp_sim.types import NOWHERE, Json, Record, as_list, as_object, canonical, frozen, leaves
+from mcp_sim.types import NOWHERE, Json, Record, as_list, as_object, canonical, frozen
 from mcp_sim.types.domain import Domain, Entity
 
 _TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"))
-_NUMBERED = re.compile(r"(.*?)(\d{1,9})", re.DOTALL)
 
 
 @frozen
@@ -73,7 +71,7 @@ def induce_entities(
 
     `domains` are those of the sessions.
     """
-    domain, states = domains[0], [session.state for session in sessions]
+    domain = domains[0]
     by_session = {session.name: domain_of_session for session, domain_of_session in zip(sessions, domains, strict=True)}
     records: dict[str, list[ShownRecord]] = {}
     for sample in samples:
@@ -84,7 +82,7 @@ def induce_entities(
     names = [name for name in sorted(known) if name in domain.entities and domain.entities[name].inside is None]
     # What is declared is closed: records that inference invents would be unknown in other worlds.
     names = [name for name in names if not any(each.entities[name].open for each in domains if name in each.entities)]
-    examples = {name: _id_example(name, samples, by_session, states) for name in names}
+    examples = {name: _id_example(name, samples, by_session) for name in names}
     keys = {name: {each.entities[name].key for each in domains if name in each.entities} for name in names}
     declared = {name: _entity(domain.entities[name], keys[name], known[name], examples[name]) for name in names}
     return {**declared, **_linked(declared, domain)}
@@ -137,10 +135,10 @@ def _entity(entity: Entity, keys: Collection[str], fields: dict[str, _Values], e
     return {**body, "fields": {**key_schemas, **{name: schema for name, schema in shown.items() if schema}}}
 
 
-def _id_example(name: str, samples: Sequence[Sample], domains: Mapping[str, Domain], states: Sequence[Json]) -> Json:
+def _id_example(name: str, samples: Sequence[Sample], domains: Mapping[str, Domain]) -> Json:
     """Return the id with which a world without records begins.
 
-    That is the first one which the real server has issued in such a world, else the lowest given one like those.
+    That is the first one which the real server has issued in such a world, else a given one.
     """
     created = [
         sample for sample in samples if sample.plan.entity == name and sample.issued and not _is_secret(sample.issued)
@@ -150,25 +148,9 @@ def _id_example(name: str, samples: Sequence[Sample], domains: Mapping[str, Doma
     example = next(
         (issued for issued in (*first, *given, *(sample.issued for sample in created)) if issued is not None), None
     )
-    if not first and isinstance(example, str | int) and not _is_secret(example):
-        example = _lowest(str(example), states)
     if example is None or _is_secret(example):
         return None
     return int(example) if str(example).isdecimal() else example
-
-
-def _lowest(example: str, states: Sequence[Json]) -> str:
-    """Return the id with the lowest number of those in given states that differ from an id only in their number."""
-    match = _NUMBERED.fullmatch(example)
-    if match is None:
-        return example
-    alike = re.compile(rf"{re.escape(match[1])}\d+")
-    named = {
-        name for state in states for path, leaf in leaves(state) if is_id(key_of(path), leaf) and (name := normal(leaf))
-    }
-    return min(
-        (name for name in named if alike.fullmatch(name)), key=lambda name: int(name[len(match[1]) :]), default=example
-    )
 
 
 def _schema(name: str, entity: Entity, values: _Values) -> Record:

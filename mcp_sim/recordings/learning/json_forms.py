@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from mcp_sim.plans.rendering.templates import Scope, fill_text
-from mcp_sim.recordings.learning.merging import merged
-from mcp_sim.recordings.learning.skeletons import skeletons
-from mcp_sim.recordings.learning.slots import Shown, choose, constant, is_same, paths_of_scope, whole_slot
+from mcp_sim.recordings.learning.skeletons import merged
+from mcp_sim.recordings.learning.slots import Shown, choose, constant, is_same, paths_of_scope
 from mcp_sim.recordings.observed import is_time
-from mcp_sim.types import NOWHERE, Json, Record, as_list, as_object
+from mcp_sim.types import NOWHERE, Json, Record, as_object
 from mcp_sim.types.result_templates import ROWS, SLOT
 
 _SHORTEST = 2  # the number of words from which on a text is a sentence
@@ -23,21 +22,12 @@ def induce(shown: Sequence[Shown], name: str = "", *, of_record: bool = False) -
     if of_record and isinstance(known[0][0], dict | list):
         # Records have such a value in the field, be it another one.
         same = sum(isinstance(scope.get(name), type(value)) for value, scope in known)
-        return f"{{{name}}}" if same * 2 >= len(known) else _or_usual(name, known)
-    if isinstance(known[0][0], dict | list) and (slot := whole_slot(name, known)) is not None:
-        return slot
+        return f"{{{name}}}" if same * 2 >= len(known) else induce(known, name)
     if all(isinstance(value, dict) for value, _ in known):
         return _object([(cast("Record", value), scope) for value, scope in known], name)
     if all(isinstance(value, list) for value, _ in known):
         return _list([(cast("list[Json]", value), scope) for value, scope in known], name)
     return _worded(shown) or choose(name, shown, of_record=of_record)
-
-
-def _or_usual(name: str, shown: Sequence[Shown]) -> Json:
-    """Return the template of a list or object: a field of the record, or what is shown where the field is missing."""
-    lacking = [(value, scope) for value, scope in shown if scope.get(name) in (NOWHERE, None)]
-    usual = induce(lacking or shown, name)
-    return usual if isinstance(usual, str) else {f"{{{name}??}}": usual}
 
 
 def _worded(shown: Sequence[Shown]) -> str | None:
@@ -46,7 +36,7 @@ def _worded(shown: Sequence[Shown]) -> str | None:
     if len(texts) < len(shown) or any(is_time("", value) or is_same(value, got) for value, scope in texts
                                       for _, got in paths_of_scope(scope)):  # fmt: skip
         return None
-    text = merged(skeletons(texts))
+    text = merged(texts)
     right = sum(fill_text(text, scope) == value for value, scope in texts)
     usual = max(sum(value == other for other, _ in texts) for value, _ in texts)
     return text if SLOT.search(text) and right * 2 >= len(texts) and right >= usual else None
@@ -64,22 +54,7 @@ def _object(shown: Sequence[tuple[Record, Scope]], name: str) -> Json:
     for member in names:
         inner = [(value[member], scope) for value, scope in shown if member in value]
         body[member if len(inner) == len(shown) else f"{member}?"] = induce(inner, member, of_record=member in fields)
-    return _with_counts(body, [value for value, _ in shown])
-
-
-def _with_counts(body: Record, values: Sequence[Record]) -> Record:
-    """Return the object with slots for numbers that are the length of a list of rows beside them."""
-    listed = [name for name, item in body.items() if isinstance(item, dict) and cast("Record", item).keys() == {ROWS}]
-    if len(listed) != 1:
-        return body
-    lengths = [(value, len(as_list(value[listed[0]]))) for value in values if isinstance(value.get(listed[0]), list)]
-    counts = {
-        name: "{count}"
-        for name, item in body.items()
-        if (isinstance(item, int) and not isinstance(item, bool)) or item in ("{count}", "{total}")
-        if all(is_same(value.get(name), length) for value, length in lengths)
-    }
-    return {**body, **counts}
+    return body
 
 
 def _fields(shown: Sequence[tuple[Record, Scope]]) -> frozenset[str]:

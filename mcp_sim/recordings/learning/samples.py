@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from mcp_sim.plans.infer.arguments import noun_of_key
 from mcp_sim.plans.rendering.templates import Scope
-from mcp_sim.recordings.align import ids_in, is_id
+from mcp_sim.recordings.align import ids_in
 from mcp_sim.recordings.known import ReplayIds
 from mcp_sim.recordings.learning.drafts import Draft, load_draft
-from mcp_sim.recordings.observed import LONGEST_READ, TIME, Observed, key_of, normal, observe
+from mcp_sim.recordings.observed import Observed, key_of, normal, observe
 from mcp_sim.recordings.responders import answer_of
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
@@ -30,7 +29,6 @@ from mcp_sim.world.world import World
 
 _DUMP = (ResultTemplate("json", EVERYTHING),)
 _DUMPED_FAILURE = VendorErrors({DEFAULT: Template("json", {"kind": "{kind}"})})
-_DIGIT = re.compile(r"\d")
 _START = datetime.fromisoformat("2030-01-01T09:00:00+00:00")
 
 
@@ -60,8 +58,6 @@ class Sample:
     """The names of the tool's arguments."""
     issued: str = ""
     """The id that the real server gave to a new record; '' if it is unknown."""
-    fresh: str = ""
-    """A new id that later calls name, whether or not the plan creates anything, or ''."""
 
     @property
     def rows(self) -> Sequence[Record]:
@@ -120,8 +116,8 @@ class _Replay:
         tool = self._scenario.domain.tools.get(self._ids.get(call.tool, ""))
         plan = self._scenario.domain.plans[self._ids[call.tool]] if call.tool in self._ids else Plan(call.tool, "none")
         chosen = plan.choices.get(str(call.arguments.get(plan.choice or "")), plan)
-        new, later = ("", False) if recorded.failed else self._issued(call, recorded, chosen.entity)
-        issued = new if chosen.verb == "create" else ""
+        is_new = chosen.verb == "create" and not recorded.failed
+        issued = self._issued(call, recorded, chosen.entity) if is_new else ""
         if not recorded.is_error and answered is not None:
             self._align(recorded, observe(answered), issued, shown)
         self._replayed.learn(recorded, call.seq)
@@ -144,26 +140,22 @@ class _Replay:
             str(_data_of(dumped, is_error=True).get("kind", "")),
             [] if tool is None else [*properties(expanded(tool.input_schema))],
             issued,
-            new if later else "",
         )
 
-    def _issued(self, call: RecordedCall, recorded: Observed, entity: str | None) -> tuple[str, bool]:
-        """Return the id of the record that a call has created, and whether later calls name it.
+    def _issued(self, call: RecordedCall, recorded: Observed, entity: str | None) -> str:
+        """Return the id of the record that a call has created; '' if the answer has no new id.
 
-        It is a new one, if possible one that later calls name, by an argument named after the entity. Returns '' if
-        the answer has no new id.
+        If possible, it is one that later calls name, by an argument named after the entity.
         """
         given = {normal(leaf) for _, leaf in leaves(call.arguments)}
         later = [(name, key_of(path)) for other in self._session.calls if other.seq > call.seq
                  for path, leaf in leaves(other.arguments) if (name := normal(leaf)) is not None]  # fmt: skip
-        ids = ids_in(recorded.value) | _named_words(recorded.value, later)
-        new = [name for name in ids if name not in given and self._was_never_shown(name)]
+        new = [name for name in ids_in(recorded.value) if name not in given and self._was_never_shown(name)]
         names = {name for name, _ in later}
         meant = {name for name, argument in later if noun_of_key(argument) == entity}
         shown = canonical(recorded.value)
         order = {name: (name not in names, name not in meant, shown.find(name), name) for name in new}
-        newest = min(new, key=lambda name: order[name], default="")
-        return newest, newest in names
+        return min(new, key=lambda name: order[name], default="")
 
     def _was_never_shown(self, name: str) -> bool:
         """Whether an id is new, or has only been asked for in vain."""
@@ -178,15 +170,6 @@ class _Replay:
             alignment.add(real, other, is_known)
         if not served.is_error:
             alignment.add(recorded, served, is_known)
-
-
-def _named_words(value: Json, later: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the words with digits in a text that later arguments name as ids: the text says in no other way so."""
-    if not isinstance(value, str):
-        return set()
-    names = {name for name, argument in later if is_id(argument, name) and _DIGIT.search(name) is not None}
-    text = TIME.sub(" ", value[:LONGEST_READ])
-    return {name for name in names if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None}
 
 
 async def _asked(world: World, tool: str, arguments: Record, *, has_effect: bool) -> Answer | None:

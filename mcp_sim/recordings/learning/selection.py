@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mcp_sim.recordings.learning.drafts import Draft, written
-from mcp_sim.recordings.learning.lessons import ERRORS, OF_A_TOOL, RESULT, WHOLE, Lesson, Piece, taught
+from mcp_sim.recordings.learning.lessons import OF_A_TOOL, WHOLE, Lesson, Piece, taught
 from mcp_sim.recordings.responders import Simulations
 from mcp_sim.recordings.score import CallScore, Report, Scores, score_sessions
 from mcp_sim.spec.sessions import Session
@@ -14,9 +14,9 @@ from mcp_sim.types.frozen import frozen
 
 MOST_FOLDS = 4  # each fold learns from the other sessions: more folds take longer, and learn from hardly more sessions
 TOLERANCE = 1e-6  # for sums of the same numbers in another order
-_LOSS = 0.05
-"""How much worse the calls of a tool must be answered to leave something out: with few of them, less is chance."""
-_CLEARLY = 0.005  # how much better all answers must be without what all tools share
+
+_ANSWERS_WORSE = "answers held-back sessions worse"
+_LOWERS = "lowers the behaviour of a held-back session"
 
 
 @frozen
@@ -76,21 +76,13 @@ async def judged(plain: Draft, sessions: Sequence[Session], notify: Callable[[st
     notify("judging on held-back sessions")
     trials = _Trials(folds, lessons)
     judgement = Judgement(before, await trials.report({}))
-    for kind in WHOLE:
-        await _leave_out(judgement, trials, [("", kind)])
-    for least in (_LOSS, TOLERANCE):
-        tried = set[str]()
-        while losing := [tool for tool in _losing(judgement, least) if tool not in tried]:
-            tried.add(losing[0])
-            for kinds in ([RESULT], [ERRORS], [RESULT, ERRORS]):
-                await _leave_out(judgement, trials, [(losing[0], kind) for kind in kinds], TOLERANCE)
-        if judgement.learnt.score >= before.score:
-            break
+    if judgement.learnt.score < before.score - TOLERANCE:
+        scores, learnt = scores_by_tool(before), scores_by_tool(judgement.learnt)
+        worse = [tool for tool in learnt if (learnt[tool] or 0.0) < (scores[tool] or 0.0) - TOLERANCE]
+        judgement.left_out = {(tool, kind): _ANSWERS_WORSE for tool in worse for kind in OF_A_TOOL}
+        judgement.learnt = await trials.report(judgement.left_out)
     await _keep_behaviour(judgement, trials)
     return judgement
-
-
-_LOWERS = "lowers the behaviour of a held-back session"
 
 
 async def _keep_behaviour(judgement: Judgement, trials: _Trials) -> None:
@@ -155,25 +147,6 @@ class _Trials:
         drafts = [await lesson.draft(left_out) for lesson in self._lessons]
         pairs = zip(drafts, self._folds, strict=True)
         return Report([call for draft, fold in pairs for call in await score_fold(draft, fold)])
-
-
-async def _leave_out(judgement: Judgement, trials: _Trials, pieces: Sequence[Piece], least: float = _CLEARLY) -> None:
-    """Leave pieces out if held-back calls are answered better without them, by more than `least`."""
-    fresh = _fresh(judgement, pieces)
-    if not fresh:
-        return
-    report = await trials.report({**judgement.left_out, **dict.fromkeys(fresh, "")})
-    if report.score > judgement.learnt.score + least:
-        why = f"held-back sessions: {judgement.learnt.score:.3f}, without {report.score:.3f}"
-        judgement.left_out |= dict.fromkeys(fresh, why)
-        judgement.learnt = report
-
-
-def _losing(judgement: Judgement, loss: float) -> list[str]:
-    """Return the tools whose held-back calls are answered worse than without what was learnt, the worst first."""
-    before, after = scores_by_tool(judgement.plain), scores_by_tool(judgement.learnt)
-    lost = {tool: (before.get(tool) or 0.0) - (score or 0.0) for tool, score in after.items()}
-    return sorted((tool for tool in lost if lost[tool] > loss), key=lambda tool: (-lost[tool], tool))
 
 
 def scores_by_tool(report: Report) -> Mapping[str, float | None]:

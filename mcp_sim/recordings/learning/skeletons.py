@@ -1,9 +1,9 @@
-"""Turn a recorded text into a skeleton: its words, with slots for what the call could have shown there."""
+"""Turn recorded texts into skeletons: their words, with slots for what the call could have shown there."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, cast
@@ -48,23 +48,15 @@ class Span:
     """Whether it shows a short number that may be there by chance."""
 
 
-@frozen
-class Skeleton:
-    """The skeleton of one text, with what a template could show there."""
-
-    tokens: Tokens
-    scope: Scope
-
-
 def skeleton(text: str, scope: Scope) -> Tokens:
     """Return the tokens of a text, with slots for the values of a scope."""
     return _tokens(text, (span for span in _spans(text, scope) if not span.is_doubtful), {})
 
 
-def skeletons(shown: Sequence[tuple[str, Scope]]) -> list[Skeleton]:
-    """Return the skeletons of texts of one form. A slot counts if most texts show its value wherever there is one.
+def merged(shown: Sequence[tuple[str, Scope]]) -> str:
+    """Return the most common skeleton of texts of one form. A part with a slot that others have or lack is optional.
 
-    Short numbers count if they also differ between the texts.
+    A slot counts if most texts show its value wherever there is one; that of a short number, if it also differs.
     """
     spans_by_text = [[*_spans(text, scope)] for text, scope in shown]
     support = {
@@ -75,7 +67,19 @@ def skeletons(shown: Sequence[tuple[str, Scope]]) -> list[Skeleton]:
         [span for span in spans if _is_borne_out(span, support[span.slot], is_differing=span.slot in differing)]
         for spans in spans_by_text
     )
-    return [Skeleton(_tokens(text, spans, support), scope) for (text, scope), spans in zip(shown, kept, strict=True)]
+    counts = Counter(tuple(_tokens(text, spans, support)) for (text, _), spans in zip(shown, kept, strict=True))
+    usual = max(counts, key=lambda tokens: (counts[tokens], sum(map(_is_slot, tokens))))
+    for other in counts:
+        short, whole = sorted((usual, other), key=len)
+        start = next((at for at, token in enumerate(short) if token != whole[at]), len(short))
+        end = len(whole) - len(short) + start
+        if whole[end:] == short[start:] and any(map(_is_slot, whole[start:end])):
+            return "".join([*whole[:start], "{?", *whole[start:end], "?}", *whole[end:]])
+    return "".join(usual)
+
+
+def _is_slot(token: str) -> bool:
+    return SLOT.fullmatch(token) is not None
 
 
 def _support(slot: str, spans_by_text: Sequence[Sequence[Span]], shown: Sequence[tuple[str, Scope]]) -> float:

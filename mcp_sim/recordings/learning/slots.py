@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isclose
 from typing import TypeAlias, cast
 
-from mcp_sim.plans.rendering.templates import Scope, plain_json, time_spelling
+from mcp_sim.plans.rendering.templates import Scope, time_spelling
 from mcp_sim.recordings.align import is_id
 from mcp_sim.recordings.observed import is_time
 from mcp_sim.spec.sessions import PLACEHOLDER
 from mcp_sim.types import Json, Record
 from mcp_sim.types.json_values import NOWHERE, canonical, map_texts
 from mcp_sim.types.lexicon.english import snake
-from mcp_sim.types.result_templates import SLOT
 from mcp_sim.types.time_formats import parse_time
 
 Shown: TypeAlias = "tuple[Json, Scope]"  # a recorded value, and what a template could show in its place
@@ -73,11 +72,8 @@ def choose(name: str, shown: Sequence[Shown], *, of_record: bool) -> Json:
     values = [value for value, _ in shown]
     if all(is_id(name, value) for value in values) and _agreement("key", shown) == 1:
         return "{key}"
-    if _is_slot(name) and _shows_lengths(name, shown):
-        return f"{{{name}:count}}"
-    if of_record and _is_slot(name) and not _is_never_shown(name, shown):
-        instead = _instead(name, shown)
-        return f"{{{name}}}" if instead is None else f"{{{name}??{instead}}}"
+    if of_record and _is_slot(name):
+        return f"{{{name}}}"
     spelled = _time(name, shown)
     if spelled is not None:
         return spelled
@@ -97,38 +93,9 @@ def constant(name: str, values: Sequence[Json]) -> Json:
     return literal(values[0])
 
 
-def _shows_lengths(name: str, shown: Sequence[Shown]) -> bool:
-    """Whether numbers are the lengths of lists or objects that records have in a field of this name."""
-    lengths = [(value, len(cast("list[Json]", inner))) for value, scope in shown
-               if isinstance(inner := scope.get(name), list | dict)]  # fmt: skip
-    return bool(lengths) and sum(is_same(value, length) for value, length in lengths) * 2 > len(shown)
-
-
-def _instead(name: str, shown: Sequence[Shown]) -> str | None:
-    """Return what to show where a record lacks a field, as most recorded ones do; None if that is unknown."""
-    lacking = [value for value, scope in shown if scope.get(name) in (NOWHERE, None)]
-    known = [value for value in lacking if value not in (None, "", [], {})]
-    if len(lacking) * 2 <= len(shown) or len(known) * 2 <= len(lacking):
-        return None
-    usual = most_common(known)
-    same = sum(is_same(value, usual) for value in known)
-    if any(is_time(name, value) or is_id(name, value) for value in known):
-        return None
-    if isinstance(usual, bool | int | float):
-        return canonical(usual)
-    is_word = isinstance(usual, str) and same * 2 > len(known) and SLOT.fullmatch(f"{{x??{usual}}}") is not None
-    return usual if is_word and plain_json(usual) == usual else None
-
-
 def day_of(scope: Scope) -> str:
     """Return the day of a call, as ISO 8601 has it."""
     return scope.now.strftime("%Y-%m-%d")
-
-
-def _is_never_shown(name: str, shown: Sequence[Shown]) -> bool:
-    """Whether a place of this name shows a flag that is always the same, and never that of the record."""
-    is_flag = len({canonical(value) for value, _ in shown}) == 1 and isinstance(shown[0][0], bool)
-    return is_flag and _agreement(name, shown) == 0
 
 
 def _is_slot(path: str) -> bool:
@@ -168,18 +135,6 @@ def _differ(values: Sequence[Json]) -> bool:
     """Whether it is not a coincidence that values are equal to others."""
     is_long = any(isinstance(value, str) and len(value) >= _SHORTEST for value in values)
     return is_long or len({canonical(value) for value in values}) > 1
-
-
-def whole_slot(name: str, shown: Sequence[Shown]) -> Json:
-    """Return the slot whose value lists or objects are as they are, in all samples, or None."""
-    filled = [(value, scope) for value, scope in shown if value]
-    if not filled:
-        return None
-    value, scope = filled[0]
-    paths = [path for path, other in paths_of_scope(scope) if other and is_same(other, value)]
-    agreed = [path for path in dict.fromkeys(paths) if all(is_same(s.get(path), v) for v, s in shown)]
-    best = min(agreed, key=lambda path: (-_likeness(path, name), len(path)), default=None)
-    return None if best is None else f"{{{best}}}"
 
 
 def _likeness(path: str, name: str) -> int:
