@@ -223,9 +223,8 @@ def typed(facts: ToolFacts, server: ServerFacts) -> str | None:
         noun = words(snake(str(shown.get("title", ""))))
         noun = noun[: len(noun) - (last_word("_".join(noun)) in _TYPE_ENDINGS)]
         name = "_".join(noun)
-        if noun in server.nouns or any(
-            names_record(field, name) or field == "id" for field in map(snake, properties(shown))
-        ):
+        fields = map(snake, properties(shown))
+        if noun in server.nouns or any(names_record(field, name) or field == "id" for field in fields):
             return None if _is_sure(facts, server) or not noun else server.nouns.get(noun, name)
     return None
 
@@ -281,10 +280,9 @@ def _of_parent(facts: ToolFacts, server: ServerFacts) -> str | None:
     A history consists of what the description mentions first, also of what a create makes with that argument.
     """
     asked = {*map(snake, required(facts.input))}
-    rows = ["_".join(noun) for noun in last_nouns(facts.parsed.noun[1:])]
     is_history = facts.parsed.verb == "list" and last_word(facts.tool.name) in _LISTS
     described = _in_description(facts, server) or "" if is_history else ""
-    rows.append(described)
+    rows = [*map("_".join, last_nouns(facts.parsed.noun[1:])), described]
     if facts.parsed.verb == "list" and "_".join(facts.parsed.noun) not in server.declared:
         shown, given = row_shape(facts.output), server.given
         held = {name: given.entities[name].fields.values() for name in given.parents}
@@ -440,7 +438,9 @@ def _whole_with_key(facts: ToolFacts, server: ServerFacts) -> str | None:
     is_state = not facts.parsed.act and last_word(facts.tool.name) in _ATTRIBUTES  # `job_status(job_id)`
     if not (is_state or facts.parsed.verb in {"update", "get"}) or "_".join(noun) in keys | server.declared.keys():
         return None
-    return next((nouns[first] for first in first_nouns(noun) if first in nouns and nouns[first] in keys), None)
+    is_own = nouns.get(noun) in server.created and keys_among("_".join(noun), filter(is_id, keys), server)
+    firsts = (noun,) if is_own else first_nouns(noun)  # a `task_note` that is created, beside a `note_id`
+    return next((nouns[first] for first in firsts if is_own or nouns.get(first) in keys), None)
 
 
 def holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
