@@ -164,7 +164,8 @@ def dependants(domain: Domain, entity: str, description: str = "") -> Dependants
     """Return the links to an entity, and to those whose records go with it.
 
     These are records that no tool updates or deletes, such as the comments of an issue, the entries of a list of keys,
-    and those that the description of a deletion mentions, with all that cannot be without them. Where nothing gives,
+    those that the description of a deletion mentions, and where none is declared, those that are named after it such as
+    a `task_note`, with all that cannot be without them. Where nothing gives,
     counts or declares the records of an entity, all that cannot be without them go along: what is only generated
     forbids nothing. Nor does a link that is guessed, where a spec declares the entity and a scenario says nothing of
     its records.
@@ -174,6 +175,7 @@ def dependants(domain: Domain, entity: str, description: str = "") -> Dependants
     creates = [plan for plan in domain.variants if plan.verb == "create"]
     along = {*map(singular, words(" ".join(_ALONG.findall(description)).lower()))}
     mentioned = {name for name in domain.entities if name != entity and along.issuperset(words(name)[-1:])}
+    mentioned |= {name for name in domain.entities.keys() - domain.declared if name.startswith(f"{entity}_")}
     referrers, pending = dict[str, Sequence[Referrer]](), [entity]
     while pending:
         name = pending.pop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from plans.infer.test_small_lists import answers
 from support.declared import INTEGER, STRING, domain, obj, tool
 from support.given import refused, value
+from support.services import service
 
 Json = Any
 STATES = {"type": "string", "enum": ["open", "active", "completed"]}
@@ -249,3 +251,28 @@ async def test_what_only_updates_set_is_null_before_if_its_default_is(tmp_path: 
     ]
     [shown] = await answers(tmp_path, tools, ("get_job", {"job_id": "j1"}))
     assert value(shown).get(argument) is None
+
+
+@pytest.mark.parametrize(("owner", "part"), [("task", "note"), ("order", "line"), ("patient", "allergy")])
+async def test_a_part_has_tools_of_its_own_and_goes_with_its_owner(tmp_path: Path, owner: str, part: str) -> None:
+    keys = {f"{owner}_id": STRING, f"{part}_id": STRING}
+    tools = [
+        tool(f"{owner}_create", {"title": STRING}, "title"),
+        tool(f"{owner}_show", {f"{owner}_id": STRING}, f"{owner}_id"),
+        tool(f"{owner}_delete", {f"{owner}_id": STRING}, f"{owner}_id"),
+        tool(f"{owner}_{part}_add", {f"{owner}_id": STRING, "text": STRING}, f"{owner}_id", "text"),
+        tool(f"{owner}_{part}_show", keys, *keys),
+        tool(f"{owner}_{part}_update", {**keys, "text": STRING}, *keys, "text"),
+        tool(f"{owner}_{part}_delete", keys, *keys),
+    ]
+    key = {f"{owner}_id": f"{owner}_00001"}
+    both = {**key, f"{part}_id": f"{owner}_{part}_00001"}
+    async with service(tmp_path, f"tools: {json.dumps(tools)}", "state: {}") as simulator, simulator.open() as world:
+        await world.call(f"{owner}_create", {"title": "Move"})
+        await world.call(f"{owner}_{part}_add", {**key, "text": "x"})
+        await world.call(f"{owner}_{part}_update", {**both, "text": "y"})
+        shown = await world.call(f"{owner}_{part}_show", both)
+        deleted = await world.call(f"{owner}_delete", key)
+        gone = await world.call(f"{owner}_{part}_show", both)
+    assert (value(shown)["text"], value(shown).get("title")) == ("y", None)
+    assert [refused(deleted), refused(gone)] == [False, True]
