@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -27,6 +27,7 @@ from mcp_sim.spec.places import Place
 from mcp_sim.spec.tool_specs import Spec
 from mcp_sim.types import Json, Record, Tool, render_plain_failure
 from mcp_sim.types.argument_descriptions import describe_arguments, resolve_wrapper, unwrap_tool
+from mcp_sim.types.callers import Caller, find_caller
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.errors import did_you_mean
 from mcp_sim.types.flagged_results import flagged_result
@@ -67,6 +68,7 @@ class _Server:
     inference: Inferred
     wrappers: Mapping[str, str]
     unused: Sequence[Path] = ()
+    callers: Mapping[str, Caller] = field(default_factory=dict[str, Caller])
 
 
 def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomain:
@@ -89,6 +91,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
     examples = tuple(example for spec in specs.values() for example in spec.examples)
     about, given = (world.description, world.now, examples), frozenset(whole.records)
     wrappers = {tool: path for server in compiled for tool, path in server.wrappers.items()}
+    callers = {tool: caller for server in compiled for tool, caller in server.callers.items()}
     counted = frozenset(whole.entities if EVERY in world.records else world.records)
     entities = _with_counted_closed(whole.entities, specs, counted)
     records = _given(whole, is_whole=any(server.evidence.state is not None for server in compiled))
@@ -108,6 +111,7 @@ def compile_domain(specs: Mapping[str, Spec], world: WorldPart) -> CompiledDomai
         settled=counted | (records.keys() - empty) | tables,
         unspecified=unspecified,
         wrappers=wrappers,
+        callers=callers,
         programs=programs,
     )
     # What only contains other records begins empty: its records appear when calls name them.
@@ -266,7 +270,7 @@ def _with_key(row: Record, key: str) -> Record:
 def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     """Infer the entities and plans of these servers, but for tools that programs answer."""
     answered = Programmed.of(spec.program for spec in specs)
-    evidence, wrappers = _evidence(specs, world.state)
+    evidence, wrappers, callers = _evidence(specs, world.state)
     tools, declared = evidence.tools, _declared(specs)
     # A program reads the whole state itself: rows that inference took from it would exist twice.
     if answered.takes_state and not answered.leaves_some(tools):
@@ -286,7 +290,7 @@ def _inferred(specs: Sequence[Spec], world: WorldPart) -> _Server:
     whole = replace(inferred, plans=plans)
     linked = {name for spec in specs for _, name in spec.links}
     unused = unused_parts(whole, linked, None if answered.takes_state else world.state)
-    return _Server(specs, evidence, whole, wrappers, unused)
+    return _Server(specs, evidence, whole, wrappers, unused, callers)
 
 
 def _with_result(plan: Plan, declared: Mapping[str, Any]) -> Plan:
@@ -316,8 +320,8 @@ def _program_plans(specs: Sequence[Spec], tools: Mapping[str, Tool], declared: M
     return plans
 
 
-def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mapping[str, str]]:
-    """Return what is known of these servers, and the arguments that hold all others of their tools."""
+def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mapping[str, str], Mapping[str, Caller]]:
+    """Return what is known of these servers, the arguments that hold all others of their tools, and their callers."""
     declared = ((name, override) for spec in specs for name, override in spec.overrides.items())
     parts = {
         name: {key: value for key, value in override.items() if key not in _OF_ANSWERS} for name, override in declared
@@ -329,9 +333,13 @@ def _evidence(specs: Sequence[Spec], state: Json) -> tuple[ServerEvidence, Mappi
     wrappers = {name: wrapper for name, wrapper in resolved.items() if wrapper is not None}
     unwrapped = {name: unwrap_tool(served[name], wrapper) for name, wrapper in wrappers.items()}
     flagged = {name: form.tool for name, tool in {**planned, **unwrapped}.items() if (form := flagged_result(tool))}
-    tools = {name: describe_arguments(tool) for name, tool in {**served, **unwrapped, **flagged}.items()}
+    bare = {**planned, **unwrapped, **flagged}
+    caller = None if state is None else find_caller([*bare.values()], state)
+    called = {name: tool for name, each in bare.items() if caller and (tool := caller.planned(each))}
+    callers = {name: caller for name in called if caller}
+    tools = {name: describe_arguments(tool) for name, tool in {**served, **bare, **called}.items()}
     examples = [example for spec in specs for example in spec.examples if not example.is_blocks]
-    return ServerEvidence(tools, state, examples, overrides), wrappers
+    return ServerEvidence(tools, state, examples, overrides), wrappers, callers
 
 
 def _is_programmed(spec: Spec, tool: str) -> bool:

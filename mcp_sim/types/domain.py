@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from mcp_sim.types import Json, Key, Record, Tool
+from mcp_sim.types.callers import Caller
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type
 from mcp_sim.types.plans import Plan
@@ -129,6 +130,8 @@ class Domain:
     """The programs that answer some of its tools."""
     wrappers: Mapping[str, str] = field(default_factory=dict[str, str])
     """Tool id -> the path of its only argument (`params`), if that holds all others. Plans name these without it."""
+    callers: Mapping[str, Caller] = field(default_factory=dict[str, "Caller"])
+    """Tool id -> the token that says who calls. Plans have the name of the account instead."""
     concealed: tuple[Concealed, ...] = ()
     """What the agent may not see. It is true all the same, but no world model may reveal it."""
     elsewhere: frozenset[str] = frozenset()

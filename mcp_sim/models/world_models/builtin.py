@@ -15,6 +15,7 @@ from mcp_sim.types.argument_descriptions import unwrap_call, unwrap_tool
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.flagged_results import FlaggedResult, flagged_result
 from mcp_sim.types.kinds import Answer, Invent, Predictor, WorldModel, backends, world_models
+from mcp_sim.types.programs import PROGRAM
 
 MOST_THREADS = 2
 """Calls that run in threads at the same time. Each of them slows down the others, and the event loop. They share one
@@ -80,6 +81,11 @@ class _Answers:
         compiled = backend.compile_answer(self._bare.tools[tool], plan, self._bare)
         answer = absorbing(open_answer(compiled, plan, self._bare), plan, self._bare)
         answer = with_side_effects(answer, plan, self._bare)
+        caller = self._domain.callers.get(tool)
+        if caller is not None:
+            from mcp_sim.plans.callers import with_caller  # noqa: PLC0415 (few scenarios have tokens)
+
+            answer = with_caller(answer, caller, self._domain.tools[tool], self._domain)
         wrapper = self._domain.wrappers.get(tool)
         bare = answer if wrapper is None else partial(_unwrapped, answer, wrapper)
         form = None if self._bare.tools[tool] is self._domain.tools[tool] else flagged_result(self._domain.tools[tool])
@@ -103,13 +109,15 @@ class _Answers:
         """The domain as if its tools took wrapped arguments (`params: {...}`) one by one, and returned no flags."""
         tools, wrappers = self._domain.tools, self._domain.wrappers
         unwrapped = {id_: unwrap_tool(tools[id_], wrapper) for id_, wrapper in wrappers.items()}
-        planned = {
-            id_: tool for id_, tool in {**tools, **unwrapped}.items() if self._domain.plans[id_].backend != "program"
-        }
+        programmed = {id_ for id_, plan in self._domain.plans.items() if plan.backend == PROGRAM}
+        planned = {id_: tool for id_, tool in {**tools, **unwrapped}.items() if id_ not in programmed}
         flagged = {id_: form.tool for id_, tool in planned.items() if (form := flagged_result(tool))}
-        if not wrappers and not flagged:
+        bare = {**tools, **unwrapped, **flagged}
+        callers = self._domain.callers
+        called = {id_: tool for id_, caller in callers.items() if (tool := caller.planned(bare[id_]))}
+        if not wrappers and not flagged and not called:
             return self._domain
-        return replace(self._domain, tools={**tools, **unwrapped, **flagged}, wrappers={})
+        return replace(self._domain, tools={**bare, **called}, wrappers={})
 
 
 def _unwrapped(answer: Answer, wrapper: str, turn: Turn, invent: Invent) -> Transition:

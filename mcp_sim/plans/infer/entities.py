@@ -229,6 +229,29 @@ def key_as_referred(given: Given) -> Given:
     return replace(given, entities={**given.entities, **keyed}) if keyed else given
 
 
+def with_shared_keys(given: Given) -> Given:
+    """Return a given state where a map has the key of the only table with all its keys: the `username` of a wallet."""
+    tables = {name: entity for name, entity in given.entities.items() if name in given.records and not entity.singleton}
+    keys = {name: {str(row.get(entity.key)) for row in given.records[name]} for name, entity in tables.items()}
+    shown = {name for name, entity in tables.items() if entity.key in entity.fields}
+    bare = {name: entity for name, entity in tables.items() if name in shown
+            and (entity.key == "name" or entity.fields[entity.key].hidden)}  # fmt: skip
+    entities, records = dict(given.entities), dict(given.records)
+    for name, entity in bare.items():
+        are_names = bool(keys[name]) and not any(map(str.isdecimal, keys[name]))  # rows that count name no account
+        owners = [tables[at] for at in shown - bare.keys() if are_names and keys[name] <= keys[at]]
+        key = owners[0].key if len(owners) == 1 else "id"
+        if key == "id" or key in entity.fields or given.parents.get(name):
+            continue
+        fields = {key if at == entity.key else at: field for at, field in entity.fields.items()}
+        fields[key] = replace(fields[key], name=key, hidden=False)
+        entities[name] = replace(entity, key=key, fields=fields)
+        records[name] = [
+            {key if at == entity.key else at: value for at, value in row.items()} for row in given.records[name]
+        ]
+    return replace(given, entities=entities, records=records)
+
+
 def link_given_keys(declared: Mapping[str, Entity], held: Mapping[str, Sequence[Record]]) -> dict[str, Entity]:
     """Link the fields that are named after another entity, or as its key, and hold its keys: `dog_ids`, `sku`.
 

@@ -9,7 +9,15 @@ from itertools import chain
 from mcp_sim.plans.infer.arguments import GENERAL_KEYS, key_argument, names_record
 from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
 from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
-from mcp_sim.plans.infer.given_evidence import listed_as, mapped_entity, membership_of, rows_as_shown, with_shown_fields
+from mcp_sim.plans.infer.given_evidence import (
+    holder_of_field,
+    holder_of_untyped_field,
+    listed_as,
+    mapped_entity,
+    membership_of,
+    rows_as_shown,
+    with_shown_fields,
+)
 from mcp_sim.plans.infer.names import Words, first_nouns, last_nouns, noun_spans, parse_noun_phrase
 from mcp_sim.plans.infer.state_tables import may_read
 from mcp_sim.plans.infer.tool_facts import (
@@ -46,7 +54,7 @@ _ATTRIBUTES, _LISTS, _ENTERING = terms("nouns.attributes"), terms("phrases.lists
 _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 """What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
 _JOINING, _MEMBERS, _NAMES = table("verbs.joining"), terms("phrases.members"), terms("fields.naming")
-_TYPE_ENDINGS, _SETTERS = terms("nouns.type_endings"), terms("verbs.setting", "verbs.replacing")
+_TYPE_ENDINGS = terms("nouns.type_endings")
 """Words that end names of classes and say nothing about what they are: `ProductOut`."""
 _NUMBERS = frozenset({"integer", "number"})
 _PLAIN = _NUMBERS | {"string", "boolean"}
@@ -99,22 +107,6 @@ def holder_of_list(facts: ToolFacts, server: ServerFacts) -> str | None:
     ]  # fmt: skip
     holders = {name for name, holds_list in fields if holds_list == is_list}
     return holders.pop() if len(holders) == 1 else None
-
-
-def holder_of_field(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the only given record whose field a tool sets that takes its key and one value besides.
-
-    So `set_safe_combination(username, combination_new)` sets the `safe_combination` of an account.
-    """
-    noun, needed = facts.parsed.noun, required(facts.input)
-    is_change = facts.parsed.word in _SETTERS or STRONG.get(facts.parsed.word) == "update"
-    is_setter = facts.parsed.verb in {"update", "create"} and is_change and len(needed) == 2
-    if not is_setter or "_".join(noun) in server.held:
-        return None
-    given = [entity for name, entity in server.given.entities.items() if name in server.held]
-    owners = [entity for entity in given if not entity.singleton and facts.takes_key(entity)]
-    holders = [owner.name for owner in owners if len(fields_in_noun(owner, noun)) == 1]
-    return holders[0] if len(holders) == 1 else None
 
 
 def _source(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -514,6 +506,7 @@ def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:
 _ENTITY_READERS = (
     (mapped_entity, "it takes keys of these and returns a map"),
     (holder_of_list, "given records of it hold a list of these"),
+    (holder_of_untyped_field, "given records of it have the field that it shows"),
     (holder_of_field, "given records of it have the field that it sets"),
     (collection, "records are added to it or removed from it"),
     (holder_of_members, "records of it hold the keys of what it adds or removes"),

@@ -14,7 +14,7 @@ from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
 from mcp_sim.plans.infer.entity_evidence import holder_of_members, read_entity
 from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
 from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
-from mcp_sim.plans.infer.given_evidence import fields_of_tool, listed_as, mapped_entity
+from mcp_sim.plans.infer.given_evidence import field_in_name, fields_of_tool, listed_as, mapped_entity
 from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.names import ParsedName, first_nouns
 from mcp_sim.plans.infer.singletons import find_single_value, find_singleton, switches, value_argument
@@ -282,6 +282,11 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
             evidence.append(Evidence(facts.tool.id, "verb", verb_of_value, _OF_STATE, reason, "state"))
     entity: str = choose(evidence, "entity", "")
     evidence += read_verb(facts, server, entity)
+    held = server.given.entities.get(entity) if entity in server.held and value is None else None
+    shown_field = None if held is None else field_in_name(held, facts)
+    if shown_field is not None:
+        reason = f"given records have a {shown_field}"
+        evidence.append(Evidence(facts.tool.id, "verb", "get", _OF_STATE, reason, "state"))
     verb: Verb = choose(evidence, "verb", "unknown")
     is_listed = listed_as(facts, server) is not None  # `like_track(track_id)` does not change what is playing
     single = value[0] if value is not None else None if is_listed else _find_singleton(facts, server.declared)

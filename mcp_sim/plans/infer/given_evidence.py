@@ -7,13 +7,14 @@ from collections.abc import Set as AbstractSet
 from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
 from mcp_sim.plans.infer.given_state import Membership
 from mcp_sim.plans.infer.state_tables import may_read
-from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, refers_to
+from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, fields_in_noun, refers_to
+from mcp_sim.plans.infer.verbs import STRONG
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import items, main_type, map_of, properties, property_of, required
 from mcp_sim.types.lexicon.english import participle, singular, snake, words
-from mcp_sim.types.lexicon.terms import table
+from mcp_sim.types.lexicon.terms import table, terms
 
-_JOINING = table("verbs.joining")
+_JOINING, _SETTERS = table("verbs.joining"), terms("verbs.setting", "verbs.replacing")
 
 
 def mapped_entity(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -43,6 +44,27 @@ def fields_of_tool(entity: Entity, facts: ToolFacts) -> list[str]:
     whole = [field for field, shown in parts.items() if shown <= name]
     partly = [field for field, shown in parts.items() if (shown - own) & name]
     return whole or partly or [field for field, shown in parts.items() if shown <= about] or [*parts]
+
+
+def holder_of_untyped_field(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the only given entity whose field a tool without an outputSchema reads, by its key and other fields of it.
+
+    So `get_user_token(username, password)` shows the `token` of an account, and `query_balance(card_no)` its balance.
+    """
+    given = [entity for name, entity in server.given.entities.items() if name in server.held]
+    held = [entity.name for entity in given if field_in_name(entity, facts) is not None]
+    return held[0] if len(held) == 1 else None
+
+
+def field_in_name(entity: Entity, facts: ToolFacts) -> str | None:
+    """Return the field of a given record that the name of a tool ends with, which takes the key of the record."""
+    parsed, needed, noun = facts.parsed, {*map(snake, required(facts.input))}, facts.parsed.noun
+    is_read = may_read(parsed) and facts.tool.output_schema is None and not facts.output
+    if not is_read or entity.singleton or not facts.takes_key(entity) or not needed <= {*map(snake, entity.fields)}:
+        return None
+    parts = {name: tuple(map(singular, words(snake(name)))) for name in entity.fields if name != entity.key}
+    ends = [name for name, part in parts.items() if tuple(map(singular, noun[-len(part) :])) == part]
+    return ends[0] if len(ends) == 1 and snake(ends[0]) not in needed else None
 
 
 def rows_as_shown(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -103,3 +125,19 @@ def with_shown_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
     held = [entity.name for entity in given if asked | shown <= {*map(snake, entity.fields)}]
     is_read = facts.parsed.verb in {"get", "search"} and "_".join(facts.parsed.noun) not in server.held
     return held[0] if is_read and asked and len(shown - asked) > 1 and len(held) == 1 else None
+
+
+def holder_of_field(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the only given record whose field a tool sets that takes its key and one value besides.
+
+    So `set_safe_combination(username, combination_new)` sets the `safe_combination` of an account.
+    """
+    noun, needed = facts.parsed.noun, required(facts.input)
+    is_change = facts.parsed.word in _SETTERS or STRONG.get(facts.parsed.word) == "update"
+    is_setter = facts.parsed.verb in {"update", "create"} and is_change and len(needed) == 2
+    if not is_setter or "_".join(noun) in server.held:
+        return None
+    given = [entity for name, entity in server.given.entities.items() if name in server.held]
+    owners = [entity for entity in given if not entity.singleton and facts.takes_key(entity)]
+    holders = [owner.name for owner in owners if len(fields_in_noun(owner, noun)) == 1]
+    return holders[0] if len(holders) == 1 else None

@@ -55,14 +55,11 @@ Path: TypeAlias = tuple[str, ...]
 
 _DETAILS, _COLLECTIONS = terms("nouns.details"), terms("nouns.collections")
 """Last words of names of objects that are parts of the state, and of tables that name no entity: `list`, `map`."""
-_FACTS = terms("phrases.facts")
-"""Last words of tables with what is known of the records of another one."""
+_FACTS = terms("phrases.facts")  # last words of tables with what is known of the records of another one
 _BALANCES = terms("fields.balance")
 COUNTER = re.compile(r"(.+)_counter|next_(.+)_id")
-_SAMPLE = 200
-"""The most records whose lists are compared with the keys of others."""
-_FEWEST_KNOWN = 0.5
-"""The share of the parents in a map that must be records of an entity. States often lack some of the parents."""
+_SAMPLE = 200  # the most records whose lists are compared with the keys of others
+_FEWEST_KNOWN = 0.5  # the share of the parents in a map that must be records of an entity; states often lack some
 
 
 @frozen
@@ -280,9 +277,8 @@ class _Reader:
         is_asked = len({*self.nouns.asked.get(entity, ())}) > 1 or len(self.nouns.entered.get(entity, ())) > 2
         are_lists = all(isinstance(value, list) for _, value in inner)
         are_plain = all(not isinstance(value, dict | list) and self._is_key(key) for key, value in inner)
-        are_rows = all(isinstance(value, dict) for _, value in inner) and are_alike(
-            [as_object(row) for _, row in inner]
-        )
+        rows = [as_object(row) for _, row in inner]
+        are_rows = all(isinstance(value, dict) for _, value in inner) and are_alike(rows)
         return is_asked and bool(inner) and (are_lists or are_plain or are_rows)
 
     def _is_key(self, text: str) -> bool:
@@ -306,6 +302,10 @@ class _Reader:
             entries = [((key,), {VALUE: value}) for key, value in body.items()]
             return None if is_settings else Rows(entries, keyed=True, plain=VALUE)
         are_lists = all(isinstance(value, list) for value in body.values())
+        entered = self.nouns.entered.get(self.nouns.entity_of(name), frozenset[str]()) - {NAME}
+        whole = [*entered & self.nouns.lists] if are_lists and len(entered) == 1 else []
+        if whole:  # `add_scene(name, devices)`
+            return Rows([((key,), {whole[0]: value}) for key, value in body.items()], keyed=True)
         members = self._members_of(name) if are_lists and not self._are_pairs(name, body) else None
         if members and not any(map(as_object, chain(*map(as_list, body.values())))):
             return Rows([((key,), {plural(members): value}) for key, value in body.items()], keyed=True)
@@ -313,14 +313,18 @@ class _Reader:
         tables = {key: table for key, table in inner.items() if table is not None}
         filled = [table for table in tables.values() if table.rows]
         forms = {(table.keyed, table.plain, table.levels) for table in filled}
-        if (
-            len(tables) < len(body)
-            or len(forms) != 1
-            or not are_alike([row for table in filled for row in table.bodies])
-        ):
+        bodies = [row for table in filled for row in table.bodies]
+        is_alike = are_alike(bodies) or (
+            self._are_of_tool(name, body) and bodies and {*bodies[0]}.intersection(*bodies)
+        )
+        if len(tables) < len(body) or len(forms) != 1 or not is_alike:
             return None
         rows = [((key, *outer), row) for key, table in tables.items() for outer, row in table.rows]
         return Rows(rows, keyed=filled[0].keyed, plain=filled[0].plain)
+
+    def _are_of_tool(self, name: str, body: Record) -> bool:
+        """Whether ids hold rows that a tool mentions, which may differ: `readings: {P12: [...], P13: [...]}`."""
+        return self.nouns.includes(name) and all(any(map(str.isdigit, key)) for key in body)
 
     def _are_pairs(self, name: str, body: Record) -> bool:
         """Whether a map of lists pairs the names of two other lists: `user_rooms: {Ada: [attic]}`."""

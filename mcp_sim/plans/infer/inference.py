@@ -13,6 +13,7 @@ from mcp_sim.plans.infer.entities import (
     find_open_entities,
     key_as_referred,
     link_given_keys,
+    with_shared_keys,
     with_usual_fields,
 )
 from mcp_sim.plans.infer.features import ToolFeatures, collect_features
@@ -70,7 +71,7 @@ def infer(
     parsed_names = parse_tool_names(tools, parts)
     declared_names = {id_: _as_declared(parsed, overrides.get(id_, {})) for id_, parsed in parsed_names.items()}
     given = Given() if state is None else read_given_state(state, collect_nouns(declared_names, tools, parts))
-    given = key_as_referred(given)
+    given = with_shared_keys(key_as_referred(given))
     settled = {id_ for id_, override in overrides.items() if declares_effect(override)}
     singletons = find_singletons(tools, parsed_names, declared, settled) if state is None else {}
     placed = {name: _with_given_place(entity, given) for name, entity in declared.items()}

@@ -73,7 +73,7 @@ class Nouns:
     those that only several of them name it by: a grade by `student_id` and `assignment_id`. `asked` are
     the arguments that tools which read records of a noun require, `entered` those that tools which add to them require,
     `replaced` those of the tools among these that set values.
-    `usual` are the texts that several tools require, the most frequent ones first: the `username` of an account.
+    `lists` are arguments with lists, `usual` the texts that several tools require, the most frequent ones first.
     `shapes` are the properties of the objects in results, `members` the nouns of what tools list of another one, add to
     it or remove from it, `described` the nouns of tools that mention a part of the state in their descriptions.
     """
@@ -90,6 +90,7 @@ class Nouns:
     members: Mapping[str, str] = field(default_factory=dict[str, str])
     described: Mapping[str, str] = field(default_factory=dict[str, str])
     usual: Sequence[str] = ()
+    lists: frozenset[str] = frozenset()
 
     def entity_of(self, name: str) -> str:
         """Return the entity that a table name means: one that tools mention, else the name itself."""
@@ -161,21 +162,9 @@ def collect_nouns(
     together = {noun: frozenset(names) for noun, names in _needed(schemas) if len(names) > 1}
     replaced = _entered((parsed, schema) for parsed, schema in schemas if _replaces(parsed))
     usual = frequent_texts(schema for _, schema in schemas)
-    collected = (
-        known,
-        arguments,
-        numbers,
-        lookups,
-        together,
-        asked,
-        shapes,
-        entered,
-        replaced,
-        members,
-        described,
-        usual,
-    )
-    return Nouns(*collected)
+    lists = frozenset(name for name, schema in taken if main_type(schema) == "array")
+    asking = (known, arguments, numbers, lookups, together, asked)
+    return Nouns(*asking, shapes, entered, replaced, members, described, usual, lists)
 
 
 def _replaces(parsed: ParsedName) -> bool:

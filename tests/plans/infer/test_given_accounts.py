@@ -104,3 +104,69 @@ async def test_who_asks_filters_no_records_that_do_not_say_whose_they_are(tmp_pa
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
         rows = value(await world.call("list_boats", {"username": "ada"}))
         assert [row["name"] for row in rows] == ["Gull", "Tern"]
+
+
+@pytest.mark.parametrize("token", ["token", "session_token", "access_token"])
+async def test_a_token_of_a_given_account_says_whose_records_are_meant(tmp_path: Path, token: str) -> None:
+    state = {
+        "accounts": {"ada": {"password": "tide", token: "t-1"}, "bo": {"password": "reed", token: "t-2"}},
+        "wallets": {"ada": {"coins": 4}, "bo": {"coins": 9}},
+        "notes": {"1": {"text": "Sail", "username": "ada"}, "2": {"text": "Row", "username": "bo"}},
+    }
+    tools = (
+        tool("list_notes", token),
+        tool("add_note", token, "text"),
+        tool("get_coins", token),
+        tool("log_in", "username", "password"),
+    )
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert [row["text"] for row in value(await world.call("list_notes", {token: "t-2"}))] == ["Row"]
+        assert value(await world.call("get_coins", {token: "t-1"}))["coins"] == 4
+        await world.call("add_note", {token: "t-2", "text": "Swim"})
+        assert [row["text"] for row in value(await world.call("list_notes", {token: "t-2"}))] == ["Row", "Swim"]
+        assert [row["text"] for row in value(await world.call("list_notes", {token: "t-1"}))] == ["Sail"]
+        assert refused(await world.call("list_notes", {token: "t-9"}))
+        await world.call("log_in", {"username": "ada", "password": "tide"})
+        assert not refused(await world.call("list_notes", {token: "t-9"}))  # the call before may have issued it
+        assert world.ledger.steps[-1]["guessed"]
+
+
+async def test_a_field_of_a_record_is_read_by_its_key_and_other_fields(tmp_path: Path) -> None:
+    tools = (
+        tool("get_user_pass_code", "username", "password"),
+        tool("query_coins", "username"),
+        tool("log_out", "username"),
+    )
+    state = {
+        "accounts": {"ada": {"password": "tide", "pass_code": "P1"}, "bo": {"password": "reed", "pass_code": "P2"}},
+        "wallets": {"ada": {"coins": 4, "opened": 2019}, "bo": {"coins": 9, "opened": 2021}},
+    }
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("query_coins", {"username": "bo"}))["coins"] == 9
+        asked = {"username": "bo", "password": "reed"}
+        assert value(await world.call("get_user_pass_code", asked))["pass_code"] == "P2"
+
+
+async def test_rows_under_ids_may_differ_and_lists_may_be_written_as_a_whole(tmp_path: Path) -> None:
+    state = {
+        "measurements": {
+            "P12": [{"time": "09:00", "pulse": 70}],
+            "P13": [{"time": "10:00", "weight": 71, "height": 1.8}],
+        },
+        "scenes": {"evening": [{"name": "lamp"}, {"name": "radio"}], "morning": [{"name": "kettle"}]},
+    }
+    rows: Json = {"type": "array", "items": {"type": "object"}}
+    tools = (
+        tool("list_measurements", "patient_id"),
+        tool("get_scene", "name"),
+        tool("add_scene", "name", "devices", devices=rows),
+        tool("delete_scene", "name"),
+    )
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        shown = value(await world.call("list_measurements", {"patient_id": "P13"}))
+        assert [(row["time"], row["weight"]) for row in shown] == [("10:00", 71)]
+        assert value(await world.call("get_scene", {"name": "evening"}))["devices"] == state["scenes"]["evening"]
+        await world.call("add_scene", {"name": "night", "devices": [{"name": "lamp"}]})
+        assert value(await world.call("get_scene", {"name": "night"}))["devices"] == [{"name": "lamp"}]
+        await world.call("delete_scene", {"name": "evening"})
+        assert refused(await world.call("get_scene", {"name": "evening"}))
