@@ -40,7 +40,10 @@ class Field:
 
 @frozen
 class Inside:
-    """The place of records that are parts of others: a `field` of another entity, with a list or a mapping."""
+    """The place of records that are parts of others: a `field` of another entity, with a list or a mapping.
+
+    The field may be a path: `policy.claims`.
+    """
 
     entity: str
     field: str

@@ -184,7 +184,7 @@ def _finder(entity: Entity) -> Callable[[_Records], Callable[[Key], Record | Non
 
     def find(records: _Records, key: Key) -> Record | None:
         held = records.find(inside.entity, f"{inside.field}.*.{entity.key}", key)
-        parts = (element for _, record in held for element in _elements(record[inside.field]))
+        parts = (element for _, record in held for element in _elements(value_at(record, inside.field)))
         return next((row for row in parts if row.get(entity.key) == key), None)
 
     return lambda records: partial(find, records)

@@ -64,7 +64,8 @@ def field_in_name(entity: Entity, facts: ToolFacts) -> str | None:
         return None
     parts = {name: tuple(map(singular, words(snake(name)))) for name in entity.fields if name != entity.key}
     ends = [name for name, part in parts.items() if tuple(map(singular, noun[-len(part) :])) == part]
-    return ends[0] if len(ends) == 1 and snake(ends[0]) not in needed else None
+    is_value = len(ends) == 1 and main_type(entity.fields[ends[0]].schema) not in {"array", "object"}
+    return ends[0] if is_value and snake(ends[0]) not in needed else None
 
 
 def rows_as_shown(facts: ToolFacts, server: ServerFacts) -> str | None:

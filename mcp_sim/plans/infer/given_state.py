@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TypeAlias
 
+from mcp_sim.plans.infer.nested_rows import nested_entities
 from mcp_sim.plans.infer.state_tables import (
     ENDINGS,
     MOST_NAMES,
@@ -25,20 +26,18 @@ from mcp_sim.plans.infer.state_tables import (
     find_key,
     have_common_fields,
     infer_fields,
-    inner_rows,
     listed_rows,
     make_table,
-    naming_field,
     noun_of_rows,
     outer_keys,
     texts_in,
     with_outer_keys,
 )
 from mcp_sim.types import Json, Record
-from mcp_sim.types.domain import Entity, Field, Inside, singleton_key
+from mcp_sim.types.domain import Entity, Field, singleton_key
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.given_rows import is_collection, lists_of_names, unwrap_table
-from mcp_sim.types.json_schema.shapes import as_list, as_object, schema_of, type_name, types_of
+from mcp_sim.types.json_schema.shapes import as_list, as_object, schema_of, type_name
 from mcp_sim.types.json_values import is_key
 from mcp_sim.types.lexicon.english import (
     last_word,
@@ -102,7 +101,7 @@ def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
     tables = {name: entity for name, (entity, _) in reader.tables.items()}
     records = {name: rows for name, (_, rows) in reader.tables.items()}
     records |= {name: [single] for name, single in reader.singles.items()}
-    nested = {entity.name: entity for entity in reader.nested_entities()}
+    nested = {entity.name: entity for entity in nested_entities(reader.tables, reader.nouns)}
     entities = {**nested, **tables, **singles}
     parents = {name: reader.links[name] for name in tables}
     keys = {name: {row.get(entity.key) for row in records[name] if is_key(row.get(entity.key))}
@@ -526,24 +525,3 @@ class _Reader:
         nested = sum(isinstance(value, dict | list) for value in inner.values())
         is_named = last_word(name) in _DETAILS or self.nouns.includes(name) or not _BALANCES.isdisjoint(inner)
         return is_named or nested == len(inner) or (nested > 0 and len(inner) > 1)
-
-    def nested_entities(self) -> Iterator[Entity]:
-        """Yield the entities whose records are nested in others, if tools mention them."""
-        for entity, rows in self.tables.values():
-            for name, value in entity.fields.items():
-                kinds = {*types_of(value.schema)} - {"null"}
-                inner = [inner_row for row in rows for inner_row in inner_rows(row.get(name))]
-                if (not kinds or kinds & {"array", "object"}) and are_alike(inner):
-                    yield from self._nested_entity(Inside(entity.name, name), inner)
-
-    def _nested_entity(self, place: Inside, rows: Sequence[Record]) -> Iterator[Entity]:
-        """Yield the entity of the rows in a field of other records, if they have a key and a tool mentions them."""
-        fields = infer_fields(rows)
-        key = find_key(singular(snake(place.field)), fields, rows) or naming_field(self.nouns, rows)
-        stem = noun_of_id(snake(key or "")) or snake(key or "")
-        noun = next(
-            (candidate for candidate in (stem, self.nouns.entity_of(place.field)) if candidate in self.nouns.names),
-            None,
-        )
-        if noun is not None and key is not None and noun not in self.tables:
-            yield Entity(noun, key, rows[-1].get(key), fields, inside=place)

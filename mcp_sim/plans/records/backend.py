@@ -33,7 +33,7 @@ from mcp_sim.types.domain import Domain, Entity, Inside
 from mcp_sim.types.doubts import ANY_FIELD, EVERY_RECORD, Doubts, doubts_name
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, is_nullable, properties, required
-from mcp_sim.types.json_values import encode
+from mcp_sim.types.json_values import encode, value_at
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.lexicon.terms import terms
@@ -277,7 +277,7 @@ def _selector_inside(tool: Tool, plan: Plan, domain: Domain, entity: Entity, pla
         holders = every if key is None else [turn.view.get(place.entity, key) or {}]
         given = ((fetch(turn.call.arguments), maker) for fetch, maker in asked)
         tests = [maker(value) for value, maker in given if value is not ABSENT and value is not None]
-        parts = [row for record in holders for row in parts_of(record.get(place.field))]
+        parts = [row for record in holders for row in parts_of(value_at(record, place.field))]
         rows = [(row.get(entity.key, at), row) for at, row in enumerate(parts)]
         rows = [row for row in rows if all(test(row[1]) for test in (*always, *tests))]
         return Page(rows, len(rows))

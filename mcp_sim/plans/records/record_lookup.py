@@ -17,6 +17,7 @@ from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, at, items, main_type, required
+from mcp_sim.types.json_values import value_at
 from mcp_sim.types.lexicon.english import last_word, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
@@ -147,7 +148,7 @@ def find_inside(view: View, entity: Entity, value: Json) -> Record | None:
     if place is None or not isinstance(value, str | int) or isinstance(value, bool):
         return None
     holders = view.find(place.entity, f"{place.field}.*.{entity.key}", value)
-    parts = (row for _, holder in holders for row in parts_of(holder.get(place.field)))
+    parts = (row for _, holder in holders for row in parts_of(value_at(holder, place.field)))
     return next((row for row in parts if row.get(entity.key) == value), None)
 
 

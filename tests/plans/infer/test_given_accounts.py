@@ -170,3 +170,17 @@ async def test_rows_under_ids_may_differ_and_lists_may_be_written_as_a_whole(tmp
         assert value(await world.call("get_scene", {"name": "night"}))["devices"] == [{"name": "lamp"}]
         await world.call("delete_scene", {"name": "evening"})
         assert refused(await world.call("get_scene", {"name": "evening"}))
+
+
+@pytest.mark.parametrize("path", [["claims"], ["policy", "claims"], ["policy", "filed", "claims"]])
+async def test_rows_in_objects_of_a_record_are_read(tmp_path: Path, path: list[str]) -> None:
+    held: Json = [{"claim_id": "C1", "amount": 5}, {"claim_id": "C2", "amount": 7}]
+    for name in reversed(path):
+        held = {name: held, "since": 2020}
+    state = {"accounts": {"ada": {"password": "tide", **held}, "bo": {"password": "reed", "policy": {"since": 2021}}}}
+    tools = tool("get_claim", "username", "claim_id"), tool("list_claims", "username")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_claim", {"username": "ada", "claim_id": "C2"}))["amount"] == 7
+        assert [row["amount"] for row in value(await world.call("list_claims", {"username": "ada"}))] == [5, 7]
+        assert refused(await world.call("get_claim", {"username": "ada", "claim_id": "C9"}))
+        assert value(await world.call("list_claims", {"username": "bo"})) == []
