@@ -11,7 +11,7 @@ from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, fields_in_nou
 from mcp_sim.plans.infer.verbs import STRONG
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import items, main_type, map_of, properties, property_of, required
-from mcp_sim.types.lexicon.english import participle, singular, snake, words
+from mcp_sim.types.lexicon.english import is_plural, last_word, participle, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 
 _JOINING, _SETTERS = table("verbs.joining"), terms("verbs.setting", "verbs.replacing")
@@ -51,7 +51,8 @@ def holder_of_untyped_field(facts: ToolFacts, server: ServerFacts) -> str | None
 
     So `get_user_token(username, password)` shows the `token` of an account, and `query_balance(card_no)` its balance.
     """
-    given = [entity for name, entity in server.given.entities.items() if name in server.held]
+    is_own = "_".join(facts.parsed.noun) in server.held
+    given = [entity for name, entity in server.given.entities.items() if name in server.held and not is_own]
     held = [entity.name for entity in given if field_in_name(entity, facts) is not None]
     return held[0] if len(held) == 1 else None
 
@@ -62,7 +63,8 @@ def field_in_name(entity: Entity, facts: ToolFacts) -> str | None:
     is_read = may_read(parsed) and facts.tool.output_schema is None and not facts.output
     if not is_read or entity.singleton or not facts.takes_key(entity) or not needed <= {*map(snake, entity.fields)}:
         return None
-    parts = {name: tuple(map(singular, words(snake(name)))) for name in entity.fields if name != entity.key}
+    names = [name for name in entity.fields if name != entity.key and is_plural(last_word(name)) >= parsed.plural]
+    parts = {name: tuple(map(singular, words(snake(name)))) for name in names}
     ends = [name for name, part in parts.items() if tuple(map(singular, noun[-len(part) :])) == part]
     is_value = len(ends) == 1 and main_type(entity.fields[ends[0]].schema) not in {"array", "object"}
     return ends[0] if is_value and snake(ends[0]) not in needed else None

@@ -495,7 +495,9 @@ class _Reader:
 
     def _link_name(self, entity: Entity, target: Entity | None) -> str:
         """Return the name of the field with a parent: that of the argument by which tools ask for its rows."""
-        free = [name for name in self.nouns.asked.get(entity.name, ()) if name not in entity.fields]
+        others = {other.key for other, _ in self.tables.values() if other != target} - {NAME, "id"}
+        asked = (name for name in self.nouns.asked.get(entity.name, ()) if name not in entity.fields)
+        free = [name for name in asked if name not in others]  # no halls are under the `username` of who asks
         if target is not None:
             nouns = (target.name, target.name.rsplit("_", 1)[-1])
             names = [*(f"{noun}_{ending}" for noun in nouns for ending in ENDINGS), *nouns, target.key]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -184,3 +185,18 @@ async def test_rows_in_objects_of_a_record_are_read(tmp_path: Path, path: list[s
         assert [row["amount"] for row in value(await world.call("list_claims", {"username": "ada"}))] == [5, 7]
         assert refused(await world.call("get_claim", {"username": "ada", "claim_id": "C9"}))
         assert value(await world.call("list_claims", {"username": "bo"})) == []
+
+
+async def test_who_asks_is_no_parent_of_rows_under_other_names(tmp_path: Path) -> None:
+    state = {
+        **accounts(),
+        "halls": {"LB1": {"May 1": ["11:00", "12:00"]}, "LB2": {"May 1": ["9:00"], "May 2": ["10:00"]}},
+    }
+    tools = (
+        tool("list_halls", "username"),
+        tool("log_out", "username"),
+        tool("book_hall", "username", "hall_id", "slot"),
+    )
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        shown = json.dumps(value(await world.call("list_halls", {"username": "ada"})))
+        assert all(part in shown for part in ("LB1", "LB2", "11:00", "10:00", "May 2"))
