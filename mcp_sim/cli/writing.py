@@ -242,10 +242,23 @@ def _print(report: Record, outcome: Outcome, written: Sequence[str], *, as_json:
             print(f"Held back for the score: {', '.join(first_few(report['sessions']['scored']))}.")
         for line in ranking.lines(report["validity"]):
             print(line)
+        if outcome.votes:
+            print("\n".join(["Programs agree:", *_vote_lines(outcome)]))
     if shows_complaints and outcome.complaints and not as_json:
         print(f"\nFor the model:\n\n{outcome.complaints}")
     for line in written:
         note(line)
+
+
+def _vote_lines(outcome: Outcome) -> Iterator[str]:
+    """Yield in how many calls of each tool the programs agree, and the first call in which they do not."""
+    for tool, vote in outcome.votes.items():
+        yield f"  {tool}: {vote.agreement:.0%} of {vote.calls} calls"
+        if vote.call:
+            yield f"    {vote.call}"
+            yield from (
+                f"    {number} of {sum(vote.answers.values())}: {text}" for text, number in vote.answers.items()
+            )
 
 
 def _rows(report: Record, shared: str) -> Iterator[list[str]]:
@@ -297,6 +310,7 @@ def report_of(gate: Gate, outcome: Outcome) -> Record:
         "rounds": outcome.tally.rounds,
         "tokens": outcome.tally.tokens,
         "complaints": outcome.complaints,
+        "votes": {tool: vote.to_json() for tool, vote in outcome.votes.items()},
     }
 
 

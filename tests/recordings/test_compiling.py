@@ -397,12 +397,14 @@ async def test_of_several_programs_each_answers_the_tools_that_it_answers_best(
     )
     assert (noted.value["text"], listed.value) == ("Milk!", {"notes": [noted.value]})
     assert (tagged.value, tags.value) == ("Added food?", {"tags": ["food"]})
+    assert summary["votes"]["list_tags"]["answers"]['{"all_tags": []}'] == 1
 
 
-async def test_several_programs_are_asked_for_with_other_seeds(pantry: Path) -> None:
+async def test_several_programs_are_asked_for_with_other_seeds(pantry: Path, capfd: pytest.CaptureFixture[str]) -> None:
     async with answering(REPLY) as (engine, model):
         assert await run("compile", "pantry.yaml", "--by", model, "--samples", "3", "--rounds", "1") == 0
     assert len({asked.body["seed"] for asked in engine.asked}) == 3
+    assert "Programs agree:\n  add_item: 100% of" in capfd.readouterr().out
 
 
 # samples --------------------------------------------------------------------------------------------------------------

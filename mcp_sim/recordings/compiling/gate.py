@@ -80,6 +80,8 @@ class Judged:
     findings: Sequence[Finding] = ()
     checks: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Tool -> what was checked."""
+    answers: Sequence[Sequence[str]] = ()
+    """The calls of the trial: tool, arguments, the hash of the answer, and the answer shortened."""
     writes: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """The tools that write -> their table or entity, by their function or plan; None if tables do not see it."""
     filled: Collection[str] = ()
@@ -301,7 +303,7 @@ class Gate:
             findings.append(Finding(tool, "varies", message))
         differing = [Difference(**difference) for difference in first["differences"]]
         held, shown = (Agreement(**first[which]) for which in ("held", "shown"))
-        seen = {name: first[name] for name in ("checks", "writes", "filled")}
+        seen = {name: first[name] for name in ("checks", "writes", "filled", "answers")}
         return Judged(text, functions, findings=findings, held=held, shown=shown, differences=differing, **seen)
 
     def _run(self, folder: Path, hash_seed: int, *, has_sessions: bool) -> Record:

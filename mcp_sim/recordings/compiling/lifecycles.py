@@ -1,7 +1,8 @@
 """The life of records: what is created can be read, listed and deleted, then it is gone; unknown ids are refused.
 
-Each tool is checked by itself, in forks. Its records come from tools that create some, or from the start of the world.
-Only contradictions are held against a function: that it refuses a call may be due to the call.
+Each tool is checked by itself, in forks. Its records come from tools that create some, from the start of the world, or
+from the trial, which inserts one if there is no other. Only contradictions are held against a function: that it refuses
+a call may be due to the call.
 """
 
 from __future__ import annotations
@@ -88,8 +89,15 @@ class _Life:
             return
         world = self._probe.world
         rows = [*world.view.rows(self._entity.name)]
-        if rows:  # records that the world begins with, or that another tool has written
-            await self._check_with(_Made(*rows[-1], world, {}, {}, "which exists"))
+        # A record that the world begins with, or that another tool has written.
+        subject = None if not rows else _Made(*rows[-1], world, {}, {}, "which exists")
+        if subject is not None:
+            await self._check_with(subject)
+            return
+        subject = self._inserted()
+        if subject is not None:
+            with self._probe.artificial():
+                await self._check_with(subject)
 
     async def _check_with(self, subject: _Made) -> None:
         for plan in self._getters:
@@ -141,6 +149,14 @@ class _Life:
             await self._check_ids(plan, created)
             return created
         return None
+
+    def _inserted(self) -> _Made | None:
+        """Return a record that the trial inserts: the defaults of its table, and generated values."""
+        if self._entity.inside is not None:
+            return None
+        world = self._probe.world.fork()
+        key, record = self._insert(world)
+        return _Made(key, record, world, {}, {}, "which the trial has inserted")
 
     def _insert(self, world: World) -> tuple[Key, Record]:
         """Add a record with the next id to a world."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -62,8 +63,8 @@ class Probe:
     known: KnownArguments
     lax: frozenset[str] = frozenset()
     """The tools whose outputSchema the real server violates."""
-    answers: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
-    """Tool, arguments as JSON, and the hash of the answer."""
+    answers: list[tuple[str, str, str, str]] = field(default_factory=list[tuple[str, str, str, str]])
+    """Tool, arguments as JSON, the hash of the answer, and the answer shortened."""
     findings: list[Finding] = field(default_factory=list[Finding])
     checks: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """Tool -> what was checked."""
@@ -78,6 +79,7 @@ class Probe:
     refusals: dict[str, str] = field(default_factory=dict[str, str])
     """Tool -> a call that it has refused, the one that proves most."""
     _crashes: dict[str, int] = field(default_factory=dict[str, int])
+    _is_artificial: bool = False
 
     def __post_init__(self) -> None:
         view = self.world.view
@@ -151,12 +153,13 @@ class Probe:
             if tool in self.lax:
                 why += " (if the outputSchema is the reason: recorded answers violate it, so use @tool(conforms=False))"
             self.note(tool, "crash", f"{call} crashed: {why}; expected a result, or Refused")
-            self.answers.append((tool, short(arguments), "crash"))
+            self.answers.append((tool, short(arguments), "crash", "crash"))
             return None
         answer = answer_of(observation)
         seen = observe(answer)
+        shown = f"{'isError ' if seen.is_error else ''}{short(seen.value)}"
         digest = sha256(json.dumps(answer, sort_keys=True, default=str).encode()).hexdigest()
-        self.answers.append((tool, short(arguments), digest))
+        self.answers.append((tool, short(arguments), digest, shown))
         self._check_schema(self.domain.tools[tool], call, answer)
         # Advice only: an agent sees answers, and real servers differ.
         measured: Record = world.ledger.newest.get("measured") or {}
@@ -168,6 +171,13 @@ class Probe:
         if not seen.failed:
             self.examples.setdefault(tool, Example(arguments, answer, view))
         return seen
+
+    @contextmanager
+    def artificial(self) -> Generator[None]:
+        """Take what is found for advice: it concerns records that the trial itself has made."""
+        self._is_artificial = True
+        yield
+        self._is_artificial = False
 
     # what tools mean
 
@@ -206,7 +216,7 @@ class Probe:
 
     def note(self, tool: str, kind: Kind, message: str) -> None:
         """Note what is wrong with a tool, once."""
-        finding = Finding(tool, kind, message)
+        finding = Finding(tool, "advice" if self._is_artificial else kind, message)
         if finding not in self.findings:
             self.findings.append(finding)
 
@@ -226,7 +236,7 @@ def differences(value: Sequence[Sequence[str]], other: Sequence[Sequence[str]]) 
     Which calls are made depends on the answers: what follows another call is not compared.
     """
     seen = set[str]()
-    for (tool, arguments, answer), (second_tool, second_arguments, second) in zip(value, other, strict=False):
+    for (tool, arguments, answer, _), (second_tool, second_arguments, second, _) in zip(value, other, strict=False):
         if (tool, arguments) != (second_tool, second_arguments):
             return
         if answer != second and tool not in seen:

@@ -12,7 +12,7 @@ from anyio import create_task_group, to_thread
 
 from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
-from mcp_sim.recordings.compiling.combining import clusters, combined
+from mcp_sim.recordings.compiling.combining import Vote, clusters, combined, majority, votes
 from mcp_sim.recordings.compiling.gate import Difference, Gate, Judged
 from mcp_sim.recordings.compiling.probes import Finding
 from mcp_sim.recordings.compiling.settling import TOLERANCE, Notify, Settled, settle
@@ -54,6 +54,8 @@ class Outcome:
     complaints: str
     """What there was to say about the last reply; empty if nothing."""
     tally: Tally
+    votes: Mapping[str, Vote] = field(default_factory=dict[str, Vote])
+    """What several programs answer to the same calls, by tool; empty with one program."""
     excused: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "list[str]"])
     """The tools whose functions are kept although calls contradict them, since others need them; and what is wrong."""
 
@@ -70,7 +72,7 @@ async def write_program(
     """
     messages: list[Message] = [{"role": "user", "content": prompt}]
     best, complaints, tally, was_advice = None, "", Tally(), False
-    program, problems = "", ""
+    program, problems, all_votes = "", "", dict[str, Vote]()
     for number in range(1, rounds + 1):
         notify(f"round {number} of {rounds}: the model writes")
         try:
@@ -85,6 +87,8 @@ async def write_program(
         tally.rounds += 1
         notify(f"round {number} of {rounds}: trying the program out")
         tried = [(*await _judged(gate, reply), reply.content) for reply in replies]
+        if samples > 1 and number == 1:
+            all_votes = votes([judged for judged, _, _ in tried if judged is not None and not judged.whole])
         judged, complaints, content = await _elected(gate, tried, notify)
         tools = len(gate.subject.tools)
         if judged is not None and (best is None or judged.merit(tools) > best.merit(tools)):
@@ -101,7 +105,7 @@ async def write_program(
         messages = [messages[0], *exchange]
     notify("settling what is kept")
     kept = Settled(None) if best is None else await settle(gate, best, notify)
-    return Outcome(kept.judged, best, kept.dropped, complaints, tally, kept.excused)
+    return Outcome(kept.judged, best, kept.dropped, complaints, tally, all_votes, kept.excused)
 
 
 async def _replies(author: Author, messages: Sequence[Message], count: int) -> list[Reply]:
@@ -127,13 +131,19 @@ _Tried: TypeAlias = tuple[Judged | None, str, str]
 
 
 async def _elected(gate: Gate, tried: Sequence[_Tried], notify: Notify) -> _Tried:
-    """Return the best of several programs, with the tools of others where the gate finds that better."""
+    """Return the best of several programs, with the tools of others where the gate finds that better.
+
+    Of programs that are equally good, the one counts whose answers most others give.
+    """
     usable = [(judged, complaints, content) for judged, complaints, content in tried if judged is not None]
     if len(usable) < 2:
         return usable[0] if usable else tried[0]
     tools = len(gate.subject.tools)
-    (best, complaints, content), *others = sorted(usable, key=lambda tried: -tried[0].merit(tools))
-    for other, _, _ in others:
+    shares = majority([judged for judged, _, _ in usable])
+    ranked = sorted(range(len(usable)), key=lambda at: (-usable[at][0].merit(tools), -shares[at]))
+    best, complaints, content = usable[ranked[0]]
+    for at in ranked[1:]:
+        other = usable[at][0]
         for cluster in _better_clusters(best, other):
             text = combined(best, other, cluster)
             judged = None if text is None else await to_thread.run_sync(gate.judge, text)

@@ -13,6 +13,8 @@ from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.programs.backend import read_resource
 from mcp_sim.recordings.compiling.probes import MOST_CRASHES, Kind, Probe, short
+from mcp_sim.recordings.observed import observe
+from mcp_sim.recordings.responders import answer_of
 from mcp_sim.types import Json, Key, Record, View, leaves
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.errors import BadArguments, Crash
@@ -180,15 +182,18 @@ async def check_hooks(probe: Probe) -> None:
 
 
 async def _check_refusal(probe: Probe, hook: str, tool: str, arguments: Record) -> None:
-    """Check that a call which the server must refuse does not crash."""
+    """Check that a call which the server must refuse fails, without a crash."""
     if sum(finding.tool == hook for finding in probe.findings) >= MOST_CRASHES:
         return
     call = f"{tool}({short(arguments)})"
     probe.checked(hook, "answers")
     try:
-        await probe.world.fork().call(tool, arguments)
+        seen = observe(answer_of(await probe.world.fork().call(tool, arguments)))
     except (Crash, BadArguments) as error:
         probe.note(hook, "crash", f"{call} crashed: {str(error).removeprefix(f'{tool}: ')}; expected a failure")
+        return
+    if not seen.failed:
+        probe.note(hook, "advice", f"{call} answered {short(seen.value)}, which does not read like a failure")
 
 
 def _unknown_tools(_probe: Probe) -> Iterator[tuple[str, Record]]:
@@ -217,16 +222,22 @@ _TRIED = {"unknown_tool": _unknown_tools, "invalid_arguments": _invalid_calls}
 
 
 async def _check_resource(probe: Probe, program: Program, resource: Resource, function: ProgramFunction) -> None:
-    """Check that a resource is shown, or not, without a crash."""
-    name = resource_name(resource.uri)
+    """Check that a resource is shown, without a crash, and that one which does not exist is not."""
+    name, is_shown = resource_name(resource.uri), False
     probe.checked(name, "answers")
     for values in _variables(probe, resource.uri):
         uri = _filled(resource.uri, values)
         try:
-            await read_resource(probe.world.fork(), program.server, function, uri, values)
+            shown = await read_resource(probe.world.fork(), program.server, function, uri, values)
         except Crash as error:
             probe.note(name, "crash", f"reading {uri} crashed: {error.error}; expected contents, or None")
             return
+        is_known = _UNKNOWN_TEXT not in values.values()
+        if isinstance(shown, dict) and not is_known:
+            probe.note(name, "advice", f"reading {uri} shows something, though nothing has that name; expected None")
+        is_shown = is_shown or (isinstance(shown, dict) and is_known)
+    if not is_shown:
+        probe.note(name, "advice", "is never there: no URI of the trial showed anything")
 
 
 def _variables(probe: Probe, uri: str) -> Iterator[Mapping[str, str]]:
