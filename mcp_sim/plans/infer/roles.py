@@ -50,6 +50,8 @@ _GENERATED = re.compile(
 )
 """The property of an object that is an amount of money, and names of its number."""
 _STOCK, _FIRST = terms("fields.stock"), terms("arguments.first_value")
+_BOUNDS = terms("fields.bound")
+"""Words of numbers that are agreed on: what is paid or logged later does not replace a `target_amount`."""
 _IDS, _NAMES = frozenset({"id", "uid", "uuid"}), terms("fields.naming")
 _STATES = terms("fields.state")
 _NUMBERS = frozenset({"integer", "number"})
@@ -360,7 +362,8 @@ def _is_near(argument: str, schema: Record, name: str, field: Field, features: T
     kinds = {main_type(schema), main_type(field.schema)}
     is_target = asked[:1] == ("to",) and shown == asked[1:]
     is_of_act = shown[1:] == asked and is_act(features.parsed.word, shown[0])
-    return len(kinds) == 1 and (is_target or is_of_act or (kinds <= _NUMBERS and {*asked} < {*shown}))
+    is_number = kinds <= _NUMBERS and {*asked} < {*shown} and _BOUNDS.isdisjoint({*shown} - {*asked})
+    return len(kinds) == 1 and (is_target or is_of_act or is_number)
 
 
 def _fields_of_act(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, str]:

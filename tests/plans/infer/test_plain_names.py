@@ -276,3 +276,23 @@ async def test_a_part_has_tools_of_its_own_and_goes_with_its_owner(tmp_path: Pat
         gone = await world.call(f"{owner}_{part}_show", both)
     assert (value(shown)["text"], value(shown).get("title")) == ("y", None)
     assert [refused(deleted), refused(gone)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("noun", "argument", "agreed"),
+    [("goal", "amount", "target_amount"), ("job", "hours", "estimated_hours"), ("tank", "litres", "max_litres")],
+)
+async def test_a_number_that_is_reported_does_not_replace_the_agreed_one(
+    tmp_path: Path, noun: str, argument: str, agreed: str
+) -> None:
+    number, key = {"type": "number"}, {f"{noun}_id": STRING}
+    tools = [
+        tool(f"create_{noun}", {"name": STRING, agreed: number}, "name", agreed),
+        tool(f"update_{noun}_progress", {**key, argument: number}, f"{noun}_id", argument),
+        tool(f"get_{noun}", key, f"{noun}_id"),
+    ]
+    named = {f"{noun}_id": f"{noun}_00001"}
+    async with service(tmp_path, f"tools: {json.dumps(tools)}", "state: {}") as simulator, simulator.open() as world:
+        await world.call(f"create_{noun}", {"name": "x", agreed: 1600})
+        await world.call(f"update_{noun}_progress", {**named, argument: 250})
+        assert value(await world.call(f"get_{noun}", named))[agreed] == 1600
