@@ -473,7 +473,7 @@ def noun_of_rows(nouns: Nouns, entity: str, rows: Rows, siblings: Container[str]
     ids += [own] if noun_of_id(snake(own)) not in siblings else []
     issued = (noun_of_id(snake(name)) for name in ids if identifies(name, bodies, _FEWEST_DIFFERENT))
     by_id = next((noun for noun in issued if noun in nouns.names), None)
-    text = snake(naming_field(nouns, bodies) or "")
+    text = "" if last_word(entity) in _PEOPLE else snake(naming_field(nouns, bodies) or "")
     is_text = text != "" and text not in siblings and len(bodies) > 1
     return text if is_text and (by_id is None or text in nouns.entered) else by_id
 
@@ -484,9 +484,10 @@ def naming_field(nouns: Nouns, rows: Sequence[Record]) -> str | None:
     It is different in each row. Ids may be those of other records: the `sender_id` of a `message`.
     """
     names = {name: field for name, field in infer_fields(rows).items() if not is_id(snake(name))}
+    names = {name: field for name, field in names.items() if last_word(name) not in _SECRETS}
     if not names or find_key("", names, rows) is not None:
         return None
-    texts = [name for name, value in rows[0].items() if isinstance(value, str) and snake(name) in nouns.names]
+    texts = [name for name in names if isinstance(rows[0].get(name), str) and snake(name) in nouns.names]
     named = [name for name in texts if snake(name) not in _USUAL_NAMES and identifies(name, rows)]
     single = [name for name in named if snake(name) in nouns.lookups.keys() | nouns.entered.keys()]
     named = single if len(named) > 1 else named  # the `message`, not the `time`, that tools send

@@ -200,3 +200,18 @@ async def test_who_asks_is_no_parent_of_rows_under_other_names(tmp_path: Path) -
     async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
         shown = json.dumps(value(await world.call("list_halls", {"username": "ada"})))
         assert all(part in shown for part in ("LB1", "LB2", "11:00", "10:00", "May 2"))
+
+
+@pytest.mark.parametrize("table", ["accounts", "members", "students"])
+async def test_accounts_are_not_called_after_a_text_that_tools_mention(tmp_path: Path, table: str) -> None:
+    rows = {"ada": {"admin_password": "tide", "town": "Ulm"}, "bo": {"admin_password": "reed", "town": "Bonn"}}
+    tools = (
+        tool("get_town", "username"),
+        tool("change_town", "username", "town"),
+        tool("set_admin_password", "username"),
+    )
+    async with service(tmp_path, {table: rows}, *tools) as simulator, simulator.open("w") as world:
+        assert simulator.scenario.domain.given == {table[:-1]}
+        await world.call("change_town", {"username": "bo", "town": "Trier"})
+        assert value(await world.call("get_town", {"username": "bo"}))["town"] == "Trier"
+        assert value(await world.call("get_town", {"username": "ada"}))["town"] == "Ulm"
