@@ -183,7 +183,7 @@ PART = {"part_id": TEXT, "kind": TEXT, "unit_cost_eur": AMOUNT, "quantity": WHOL
 
 
 async def test_numbers_of_a_declared_digest_are_computed(tmp_path: Path) -> None:
-    result = {"part_count": WHOLE, "total_units": WHOLE, "total_value_eur": AMOUNT, "active_parts": WHOLE,
+    result = {"part_count": WHOLE, "total_quantity": WHOLE, "active_parts": WHOLE,
               "average_quantity": AMOUNT, "summary": TEXT}  # fmt: skip
     add = tool("add_part", needed="kind", kind=TEXT, unit_cost_eur=AMOUNT, quantity=WHOLE, output=thing(**PART))
     sums = tool("stock_report", output=thing(**result))
@@ -191,9 +191,9 @@ async def test_numbers_of_a_declared_digest_are_computed(tmp_path: Path) -> None
         for kind, cost, quantity in (("bolt", 0.5, 100), ("bolt", 1.5, 10), ("saw", 20, 3)):
             await answered(world, "add_part", kind=kind, unit_cost_eur=cost, quantity=quantity)
         shown = await answered(world, "stock_report")
-    assert "113 total units" in shown.pop("summary")
+    assert "113 total quantity" in shown.pop("summary")
     assert shown == {
-        "part_count": 3, "total_units": 113, "total_value_eur": 125.0, "active_parts": 3, "average_quantity": 37.67,
+        "part_count": 3, "total_quantity": 113, "active_parts": 3, "average_quantity": 37.67,
     }  # fmt: skip
 
 

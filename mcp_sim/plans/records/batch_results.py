@@ -165,18 +165,11 @@ def _failures(schema: Record, plan: Plan, entity: Entity) -> Fill:
 
     def failed_row(failed: Failed) -> Json:
         key, why = keyed(failed), sentence_of(failed.why)
-        if kind == "integer":
-            return failed.part
         if kind == "string":
             return why if key is None or str(key) in why else f"{key}: {why}"
         if not parts:
             return plain_failure_row(failed, key)
-        rendered = {name: value for name, value in as_object(failed.item).items() if name in parts}
-        rendered |= _report(row, entity, failed.part, key, failed)
-        for name, inner in parts.items():
-            if name not in rendered:
-                rendered |= {name: failed.part} if main_type(inner) == "integer" else _fitting(name, key, inner)
-        return rendered
+        return _report(row, entity, failed.part, key, failed)
 
     if main_type(schema) == "array":
         return lambda facts: [failed_row(failed) for failed in _batch(facts).failed]

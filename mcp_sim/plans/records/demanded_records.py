@@ -36,7 +36,7 @@ from mcp_sim.plans.records.filters import (
 )
 from mcp_sim.types import COMPARISONS, Change, Json, Key, PastCall, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.domain import Domain, Entity
+from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, fitting_type, main_type, property_of, required
 from mcp_sim.types.json_values import nest_paths
@@ -60,9 +60,6 @@ _AGE = timedelta(days=30)
 
 _PLAIN_KEYS = frozenset({"id", "ids", "key", "name", "number", "uuid"})
 """Names of arguments that name a record, but not its entity."""
-
-LONGEST_SERIES = 7
-"""The most records that are generated for a period: one a day."""
 
 _DAY = timedelta(days=1)
 _SPAN = timedelta(days=30)
@@ -219,9 +216,6 @@ class Demand:
             return 1
         fewest = FEWEST_FOUND if wanted.words else FEWEST
         count = fewest + int(turn.draws.unit("how many") * fewest)
-        spans = (self._interval(turn, name, limits) for name, limits in wanted.limits.items() if len(limits) > 1)
-        days = [span.days for span in spans if span is not None]
-        count = min(days[0], LONGEST_SERIES) if days else count
         limit = self._limit(turn.call.arguments)
         return min(count, limit) if isinstance(limit, int) and limit > 0 else count
 
@@ -229,15 +223,11 @@ class Demand:
         """Return values within the limits of fields, those of times at a share of their period."""
         limited: Record = {}
         for name, limits in wanted.limits.items():
-            known, span = self._entity.fields.get(name), self._interval(turn, name, limits)
+            known = self._entity.fields.get(name)
             if known is not None:
-                moment = None if span is None else span.at(share)
+                moment = _time_within(known, limits, share, turn.now)
                 limited[name] = limited_value(turn, self._entity, known, limits, moment)
         return {name: value for name, value in limited.items() if value is not ABSENT}
-
-    def _interval(self, turn: Turn, name: str, limits: Record) -> Interval | None:
-        known = self._entity.fields.get(name)
-        return None if known is None else Interval.of(name, known.schema, limits, turn.now)
 
 
 def _parents(plan: Plan, entity: Entity, domain: Domain) -> list[tuple[Fetch, str]]:
@@ -371,37 +361,22 @@ def _parse_utc(value: Json) -> datetime | None:
     return None
 
 
-@frozen
-class Interval:
-    """The times that limits allow, up to now for events of the past."""
+def _time_within(field: Field, limits: Record, share: float, now: datetime) -> datetime | None:
+    """Return a time at about a share, in [0, 1], of what limits allow, up to now for events of the past.
 
-    start: datetime
-    end: datetime
-
-    @classmethod
-    def of(cls, name: str, schema: Record, limits: Record, now: datetime) -> Interval | None:
-        """Return the interval of a time field; None if it holds no time, or the calendar ends in the interval."""
-        meaning = time_meaning(name, schema)
-        times = {op: time for op, value in limits.items() if (time := _parse_utc(value)) is not None}
-        if meaning is None or len(times) < len(limits):
-            return None
-        try:
-            low, high = extent(times, _DAY)
-            latest = now if meaning in _PAST else high
-            high = latest if high is None or latest is None else min(high, latest)
-            low = low or (high or now) - _SPAN
-            high = high or low + _SPAN
-        except OverflowError:
-            return None
-        return cls(low, high) if low <= high else None
-
-    @property
-    def days(self) -> int:
-        """The number of days that it touches."""
-        return (self.end - self.start).days + 1
-
-    def at(self, share: float) -> datetime:
-        """Return a time at about a share, in [0, 1], of it: on the hour by day, if that is within it."""
-        moment = self.start + (self.end - self.start) * share
+    It is on the hour by day, if that is within the limits. None if the field holds no time or nothing is allowed.
+    """
+    meaning = time_meaning(field.name, field.schema)
+    times = {op: time for op, value in limits.items() if (time := _parse_utc(value)) is not None}
+    if meaning is None or len(times) < len(limits):
+        return None
+    with suppress(OverflowError):
+        low, high = extent(times, _DAY)
+        if meaning in _PAST:
+            high = now if high is None else min(high, now)
+        low = low or (high or now) - _SPAN
+        high = high or low + _SPAN
+        moment = low + (high - low) * share
         by_day = moment.replace(hour=9 + int(share * 8), minute=0, second=0, microsecond=0)
-        return by_day if self.start <= by_day <= self.end else moment
+        return None if low > high else by_day if low <= by_day <= high else moment
+    return None
