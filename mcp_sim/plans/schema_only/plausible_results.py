@@ -12,7 +12,6 @@ from itertools import islice, product
 from typing import TypeAlias, cast
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.coherence import Adjustment, adjustments
 from mcp_sim.generate.places import asked_place
 from mcp_sim.generate.schema_constraints import Make
 from mcp_sim.generate.shipped_data import word_list
@@ -24,7 +23,6 @@ from mcp_sim.plans.infer.names import last_segment
 from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, classify_verb, find_described_verb
 from mcp_sim.plans.schema_only.computed_values import computation_of
 from mcp_sim.types import Json, Record, Tool, Turn
-from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties
 from mcp_sim.types.lexicon.english import is_plural, plural, singular, snake, words
@@ -65,17 +63,10 @@ def plausible_result(tool: Tool) -> Result | None:
         return None
     makers = {name: value_maker(tool.name, name, schema) for name, schema in promise.fields.items()}
     subject = " ".join(words(last_segment(tool.name))[1:]) or tool.name
-    given = {singular(snake(name)): items(schema) or schema for name, schema in properties(tool.input_schema).items()}
-    usual = {
-        name: {"type": schema["type"]} if main_type(schema) in {"integer", "number"} else schema  # without usual bounds
-        for name, schema in promise.fields.items()
-    }
-    schemas: dict[str, Record] = {**given, **usual}
-    settle = adjustments(Entity(tool.name, fields={name: Field(name, schema) for name, schema in schemas.items()}))
 
     def result(turn: Turn) -> Record:
         arguments = turn.call.arguments
-        shown = _About(promise, makers, settle, arguments, main_argument(arguments) or subject, turn).result()
+        shown = _About(promise, makers, arguments, main_argument(arguments) or subject, turn).result()
         number = compute(arguments) if compute is not None and "result" in shown else None
         return shown if number is None else {**shown, "result": number}
 
@@ -97,12 +88,11 @@ class _About:
         self,
         promise: _Promise,
         makers: Mapping[str, Make],
-        settle: Sequence[tuple[str, Adjustment]],
         arguments: Record,
         topic: str,
         turn: Turn,
     ) -> None:
-        self._promise, self._makers, self._settle, self._turn = promise, makers, settle, turn
+        self._promise, self._makers, self._turn = promise, makers, turn
         self._arguments, self._topic = arguments, topic
         self._moment = Moment(turn.start, turn.start)
         self._known = {snake(name): value for name, value in arguments.items()} | asked_place(arguments)
@@ -129,9 +119,6 @@ class _About:
         record: Record = {**self._known, **row, **asked_place(row)}
         for name in self._makers:
             record[name] = title if title is not None and name in _TITLES else self._value(name, chance, record)
-        for name, adjust in self._settle:
-            if name in self._makers:
-                adjust(record)
         return {name: record[name] for name in self._makers}
 
     def _value(self, name: str, chance: Chance, record: Record) -> Json:
