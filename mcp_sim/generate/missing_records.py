@@ -7,18 +7,18 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import cache, partial
+from functools import cache
 from itertools import islice
 from typing import Any
 
 from mcp_sim.generate.chance import Chance
-from mcp_sim.generate.coherence import Adjustment, adjustments
+from mcp_sim.generate.coherence import adjustments
 from mcp_sim.generate.contacts import slug
 from mcp_sim.generate.links import repeated_value
 from mcp_sim.generate.periods import lengths_of
 from mcp_sim.generate.places import asked_place, city_in, known_cities
 from mcp_sim.generate.shipped_data import load, word_list
-from mcp_sim.generate.time_fields import Moment, time_formatter, time_meaning
+from mcp_sim.generate.time_fields import Moment, format_time, time_formatter, time_meaning
 from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.types import NOWHERE, Change, Json, Key, Record, Turn, View
 from mcp_sim.types.domain import Entity, Field
@@ -55,11 +55,11 @@ def generate_record(turn: Turn, entity: Entity, key: Key, invent: Invent, known:
             record[field.name] = value
     if entity.open:
         _repeat(turn.view, record, entity, given)
-    # Make generated values agree with each other and with the given ones; in a closed entity only its stamps.
-    settling = (*adjustments(entity), *_periods(entity, given)) if entity.open else ()
-    for name, adjust in (*settling, *_stamps(entity)):
-        if name not in given:
-            adjust(record)
+        for name, adjust in adjustments(entity):
+            if name not in given:
+                adjust(record)
+        _settle_times(record, entity, given)
+    _settle_stamps(record, entity, given)
     return {name: record[name] for name in dict.fromkeys((*entity.fields, *record)) if name in record}
 
 
@@ -81,66 +81,35 @@ def _repeat(view: View, record: Record, entity: Entity, given: Container[str]) -
                 record[name] = value
 
 
-def _periods(entity: Entity, given: Container[str]) -> list[tuple[str, Adjustment]]:
-    """Return what puts the beginning of a record on its date, and the end behind it."""
-    meanings = {field.name: time_meaning(field.name, field.schema) for field in entity.fields.values()}
-    start, end = (next((name for name in meanings if meanings[name] == which), None) for which in ("start", "end"))
-    if start is None:
-        return []
-    days = [name for name in _DAYS if name in meanings]
-    day = next((name for name in days if name in given), next(iter(days), None))
-    moved = [name for name in dict.fromkeys((start, "date")) if name in meanings and day is not None]
-    periods = [(name, _on_date(day or "", entity.fields[name])) for name in moved]
-    if end is not None:
-        length = next(((field.name, unit) for field, unit in lengths_of(entity)), None)
-        stays = length is None and start not in given and day in {None, start}
-        periods.append((end, _end_after(start, entity.fields[end], length, stays=stays)))
-    return periods
+def _settle_times(record: Record, entity: Entity, given: Container[str]) -> None:
+    """Put the generated beginning of a record on its date, and the end behind it, by its length if it has one."""
+    times = {time_meaning(field.name, field.schema): field for field in reversed([*entity.fields.values()])}
+    start, end = times.get("start"), times.get("end")
+    begun = None if start is None else parse_time(record.get(start.name))
+    if start is None or begun is None:
+        return
+    days = sorted((name for name in _DAYS if name in entity.fields), key=lambda name: name not in given)
+    day = parse_time(record.get(days[0])) if days and days[0] != start.name else None
+    if day is not None and start.name not in given:
+        begun = begun.replace(year=day.year, month=day.month, day=day.day)
+        record[start.name] = format_time(begun, start.name, start.schema)
+    ended = None if end is None or end.name in given else parse_time(record.get(end.name))
+    if end is not None and ended is not None:
+        lasts, unit = next(((record.get(field.name), unit) for field, unit in lengths_of(entity)), (None, 1.0))
+        stays = lasts is None and day is None and start.name not in given and ended > begun
+        seconds = lasts * unit if isinstance(lasts, int | float) else _USUAL_SECONDS
+        with suppress(OverflowError):  # the calendar ends before
+            later = format_time(begun + timedelta(seconds=seconds), end.name, end.schema)
+            record[end.name] = record[end.name] if stays else later
 
 
-def _stamps(entity: Entity) -> list[tuple[str, Adjustment]]:
-    """Return what puts the creation of a record before its update, or the update after a given creation."""
-    meanings = {time_meaning(field.name, field.schema): field.name for field in entity.fields.values()}
-    created, updated = meanings.get("created", ""), meanings.get("updated", "")
-    return [(name, partial(_at_once, (created, updated), name)) for name in (created, updated) if created and updated]
-
-
-def _at_once(times: tuple[str, str], changed: str, record: Record) -> None:
-    begun, updated = map(parse_time, map(record.get, times))
-    if begun is not None and updated is not None and begun > updated:
-        record[changed] = record[times[changed == times[0]]]
-
-
-def _on_date(day: str, field: Field) -> Adjustment:
-    write = time_formatter(field.name, field.schema)
-
-    def adjust(record: Record) -> None:
-        there, moment = parse_time(record.get(day)), parse_time(record.get(field.name))
-        if there is not None and moment is not None:
-            record[field.name] = write(moment.replace(year=there.year, month=there.month, day=there.day))
-
-    return adjust
-
-
-def _end_after(start: str, end: Field, length: tuple[str, float] | None, *, stays: bool) -> Adjustment:
-    """Return what puts the end behind the start, after a field with a length and the seconds of its unit.
-
-    `stays`: an end that is there already is kept.
-    """
-    write = time_formatter(end.name, end.schema)
-    name, unit = length or ("", _USUAL_SECONDS)
-
-    def adjust(record: Record) -> None:
-        begun = parse_time(record.get(start))
-        lasts: Json = record.get(name)
-        amount, size = (lasts, unit) if isinstance(lasts, int | float) else (_USUAL_SECONDS, 1)
-        ended = parse_time(record.get(end.name)) if stays else None
-        is_right = begun is not None and ended is not None and ended > begun
-        if begun is not None and record.get(end.name) is not None and not is_right:
-            with suppress(OverflowError):  # the calendar ends before
-                record[end.name] = write(begun + timedelta(seconds=amount * size))
-
-    return adjust
+def _settle_stamps(record: Record, entity: Entity, given: Container[str]) -> None:
+    """Put the creation of a record before its update, or the update after a given creation."""
+    names = {time_meaning(field.name, field.schema): field.name for field in entity.fields.values()}
+    created, updated = names.get("created", ""), names.get("updated", "")
+    begun, changed = parse_time(record.get(created)), parse_time(record.get(updated))
+    if begun is not None and changed is not None and begun > changed:
+        record |= {created: record[updated]} if created not in given else {updated: record[created]}
 
 
 def _value(turn: Turn, entity: Entity, field: Field, invent: Invent, record: Record) -> Json:
