@@ -61,7 +61,7 @@ Imply: TypeAlias = Callable[[Turn, Invent, Record], Record]
 """Returns the given values with the references that they imply."""
 
 Complete: TypeAlias = Callable[[Turn, Invent, Record], list[Change]]
-"""Adds references to a new record, and returns the records to create for them."""
+"""Returns the records to create for the references of a new record."""
 
 
 Divide: TypeAlias = Callable[[Turn, Invent, Key, Record], dict[str, list[Change]]]
@@ -419,21 +419,8 @@ def implied_links(entity: Entity, domain: Domain) -> Imply:
 
 
 def linked_records(entity: Entity, domain: Domain) -> Complete:
-    """Compile the records that a new record needs and that nothing else creates: the booking of a booked flight.
-
-    They are created while there are no records that a required link can refer to. So are those which a call names,
-    where only a name suggests the link and nothing specifies the records.
-    """
-    created = {plan.entity for plan in domain.variants if plan.verb == "create"} | domain.given
-    links = [field for field in entity.fields.values() if field.required and field.is_single_link]
-    targets = {link.name: domain.entities.get(link.link or "") for link in links if not is_nullable(link.schema)}
-    free = {
-        name: (target, key_maker(target))
-        for name, target in targets.items()
-        if target is not None and target.inside is None and target.name not in {*created, entity.name}
-    }
-
-    closed = {name: target for name, target in domain.entities.items() if name in domain.given or target.inside}
+    """Compile the records that a call names, where only a name suggests the link and nothing specifies the records."""
+    closed = {name for name, target in domain.entities.items() if name in domain.given or target.inside}
     named = [
         (field.name, target)
         for field in entity.fields.values()
@@ -441,16 +428,9 @@ def linked_records(entity: Entity, domain: Domain) -> Complete:
     ]
 
     def complete(turn: Turn, invent: Invent, values: Record) -> list[Change]:
-        puts = new_once(put for name, target in named for put in _named(turn, invent, target, values.get(name)))
-        for name, (target, keys) in free.items():
-            if name in values or turn.view.count(target.name):
-                continue
-            key = next_key(target, keys, turn.view, turn.draws)
-            values[name] = key
-            puts.append(generated_put(turn, target, key, invent))
-        return puts
+        return new_once(put for name, target in named for put in _named(turn, invent, target, values.get(name)))
 
-    return complete if free or named else lambda _turn, _invent, _values: []
+    return complete
 
 
 def _named_by(field: Field, domain: Domain) -> Entity | None:
