@@ -38,7 +38,9 @@ async def settle(gate: Gate, best: Judged, notify: Notify) -> Settled:
     current = best
     if current.whole:
         return Settled(None, dropped)
-    while failing := _without_keys({**current.failing(), **_left_alone(current, best)}, excused):
+    while failing := {
+        tool: why for tool, why in {**current.failing(), **_left_alone(current, best)}.items() if tool not in excused
+    }:
         notify(f"trying without {', '.join(failing)}")
         without = await _without(gate, current, [*failing])
         # Some that fail are kept, since others that work would go with them: those that create the records that others
@@ -64,10 +66,6 @@ async def settle(gate: Gate, best: Judged, notify: Notify) -> Settled:
     kept = await _better(gate, current, dropped, excused, notify)
     kept = None if kept is None else await _ranking_agents(gate, kept, dropped, notify)
     return Settled(kept, dropped, {} if kept is None else excused)
-
-
-def _without_keys(failing: Mapping[str, list[str]], excused: Collection[str]) -> dict[str, list[str]]:
-    return {tool: why for tool, why in failing.items() if tool not in excused}
 
 
 def _left_alone(current: Judged, best: Judged) -> dict[str, list[str]]:

@@ -20,7 +20,7 @@ from mcp_sim.recordings.compiling.trial_arguments import KnownArguments
 from mcp_sim.recordings.observed import observe
 from mcp_sim.recordings.responders import Simulations, start_of
 from mcp_sim.recordings.score import CallScore, Report, score_sessions
-from mcp_sim.simulator.compile import checked, load
+from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.spec.programs import declared_fields
 from mcp_sim.spec.sessions import Answer, RecordedCall, Session
@@ -89,15 +89,10 @@ def _job_session(session: Session, state: int) -> Record:
 
 def try_out(job: Json) -> Json:
     """Return what is found in a job: problems of the file, findings of probes, and scores of recorded sessions."""
-    folder = Path(job["folder"])
-    problems = [problem for _, listed, _ in checked(folder / "scenario.json", [folder]) for problem in listed]
-    problems = [problem for problem in problems if problem.severity == "error"]
-    if problems:
-        return {"problems": [asdict(problem) for problem in problems]}
     try:
-        return asyncio.run(_tried(job, folder))
+        return asyncio.run(_tried(job, Path(job["folder"])))
     except DocumentError as error:
-        return {"problems": [asdict(problem) for problem in error.problems]}
+        return {"problems": [asdict(problem) for problem in error.problems if problem.severity == "error"]}
 
 
 async def _tried(job: Record, folder: Path) -> Record:

@@ -22,8 +22,6 @@ MOST_PARTINGS = 5
 
 BEST = SKILLS["golden"]
 
-_RUN = TypeAdapter(Run)
-
 Notify = Callable[[str], None]  # gets what is in progress, each time that some runs begin
 
 
@@ -91,28 +89,17 @@ class SideRuns:
     name: str
     faultless: Run
     """That of the best agent without faults."""
-    runs: Mapping[tuple[str, int], Run]
-    """By agent and stream."""
+    runs: Mapping[str, Sequence[Run]]
+    """By agent, one for each stream."""
     reads: frozenset[str]
     """The tools of the task that only read; on both sides those of the real one."""
 
     def scores(self) -> dict[str, list[float]]:
         """Return the scores of each agent, by stream."""
-        scores = dict[str, list[float]]()
-        for (name, _), run in self.runs.items():
-            scores.setdefault(name, []).append(run.score)
-        return scores
+        return {name: [run.score for run in runs] for name, runs in self.runs.items()}
 
-    def to_json(self) -> dict[str, Any]:
-        runs = [[name, stream, _RUN.dump_python(run)] for (name, stream), run in self.runs.items()]
-        reads = sorted(self.reads)
-        return {"name": self.name, "faultless": _RUN.dump_python(self.faultless), "runs": runs, "reads": reads}
 
-    @classmethod
-    def of_json(cls, row: Mapping[str, Any]) -> SideRuns:
-        """Return what `to_json` has written. Raises `ValidationError` for anything else."""
-        runs = {(str(name), int(stream)): _RUN.validate_python(run) for name, stream, run in row["runs"]}
-        return cls(str(row["name"]), _RUN.validate_python(row["faultless"]), runs, frozenset(map(str, row["reads"])))
+SIDE_RUNS = TypeAdapter(SideRuns)  # between processes
 
 
 async def run_real(side: Side, task: Task, streams: int, jobs: int, notify: Notify) -> SideRuns:
@@ -155,7 +142,9 @@ async def run_simulation(side: Side, task: Task, real: SideRuns, streams: int, j
 
 
 def compare(simulation: SideRuns, real: SideRuns) -> Validity:
-    pairs = [(simulation.faultless, real.faultless), *((run, real.runs[key]) for key, run in simulation.runs.items())]
+    pairs = [(simulation.faultless, real.faultless)]
+    for name, runs in simulation.runs.items():
+        pairs += zip(runs, real.runs[name], strict=True)
     return Validity(
         (simulation.name, real.name),
         (simulation.scores(), real.scores()),
@@ -165,7 +154,7 @@ def compare(simulation: SideRuns, real: SideRuns) -> Validity:
     )
 
 
-async def _runs(trial: Trial, streams: int, jobs: int, notify: Notify) -> dict[tuple[str, int], Run]:
+async def _runs(trial: Trial, streams: int, jobs: int, notify: Notify) -> dict[str, list[Run]]:
     """Run all agents, some at a time."""
     plans = [(name, stream) for name in SKILLS for stream in range(streams)]
     runs = dict[tuple[str, int], Run]()
@@ -178,7 +167,7 @@ async def _runs(trial: Trial, streams: int, jobs: int, notify: Notify) -> dict[t
         async with anyio.create_task_group() as group:
             for plan in plans[at : at + jobs]:
                 group.start_soon(play, *plan)
-    return {plan: runs[plan] for plan in plans}
+    return {name: [runs[name, stream] for stream in range(streams)] for name in SKILLS}
 
 
 # where the sides part -------------------------------------------------------------------------------------------------

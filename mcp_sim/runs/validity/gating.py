@@ -12,7 +12,7 @@ from typing import cast
 
 import anyio
 
-from mcp_sim.runs.validity.comparison import SideRuns, Validity, compare, run_real, run_simulation
+from mcp_sim.runs.validity.comparison import SIDE_RUNS, SideRuns, Validity, compare, run_real, run_simulation
 from mcp_sim.runs.validity.recorded_task import recorded_task, with_recording
 from mcp_sim.runs.validity.sides import open_side, open_simulation
 from mcp_sim.runs.validity.task import Task
@@ -69,7 +69,10 @@ async def _reference(server: str, task: Task, trust: Sequence[Path], notify: Cal
 def job_of(document: Path, references: Iterable[Reference]) -> Mapping[str, Json]:
     """Return the job to run agents on the simulation of a document."""
     rows = [
-        {"task": reference.task.model_dump(mode="json", exclude_unset=True), "real": reference.real.to_json()}
+        {
+            "task": reference.task.model_dump(mode="json", exclude_unset=True),
+            "real": SIDE_RUNS.dump_python(reference.real, mode="json"),
+        }
         for reference in references
     ]
     return {"document": str(document), "references": rows}
@@ -84,13 +87,14 @@ async def _played(job: Mapping[str, Json]) -> list[Json]:
     document = Path(job["document"])
     sides = list[Json]()
     for row in job["references"]:
-        task, real = Task.model_validate(row["task"]), SideRuns.of_json(row["real"])
+        task, real = Task.model_validate(row["task"]), SIDE_RUNS.validate_python(row["real"])
         async with open_simulation(str(document), task, [document.parent], empty=True) as side:
-            sides.append((await run_simulation(side, task, real, STREAMS, 1, lambda _: None)).to_json())
+            runs = await run_simulation(side, task, real, STREAMS, 1, lambda _: None)
+            sides.append(SIDE_RUNS.dump_python(runs, mode="json"))
     return sides
 
 
 def compared(references: Sequence[Reference], sides: Json) -> list[Validity]:
     """Return how agents rank, from what `played` returned."""
-    rows = [SideRuns.of_json(side) for side in cast("list[Json]", sides)]
+    rows = [SIDE_RUNS.validate_python(side) for side in cast("list[Json]", sides)]
     return [compare(side, reference.real) for side, reference in zip(rows, references, strict=True)]
