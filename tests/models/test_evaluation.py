@@ -126,7 +126,7 @@ async def test_what_is_done_is_not_asked_again(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (completion(""), "the answer is empty"),
+        (completion(""), "the observation is empty"),
         (completion("<predicted_observation> </predicted_observation>"), "the observation is empty"),
         (completion("so far", "length"), "cut off"),
         (completion("<think>endless"), "a thought that never ends"),

@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from mcp_sim.models.language_model.prompt import Message, encodable
-from mcp_sim.models.language_model.reply import Reply
+from mcp_sim.models.language_model.reply import Reply, text_after_reasoning
 from mcp_sim.types import Json, Record, as_list, as_object, canonical, frozen
 from mcp_sim.types.errors import Rejected, UsageError
 
@@ -158,23 +158,9 @@ def prediction_messages(sample: Sample) -> list[Message]:
 
 def read_prediction(reply: Reply) -> str:
     """Return the predicted observation: the last tagged block, or the whole reply. Raises `Rejected` if it is empty."""
-    text = _observation(_tagged(_answer_text(reply), "predicted_observation"))
+    text = _observation(_tagged(text_after_reasoning(reply), "predicted_observation"))
     if not text:
         raise Rejected(reply.content, ["the observation is empty"])
-    return text
-
-
-def _answer_text(reply: Reply) -> str:
-    """Return the text after the reasoning. Raises `Rejected` if the reply is cut off, empty or only reasoning."""
-    if reply.finish_reason == "length":
-        raise Rejected(reply.content, ["the answer was cut off at the token limit"])
-    if reply.finish_reason == "content_filter":
-        raise Rejected(reply.content, ["the engine's content filter withheld the answer"])
-    text = reply.content.rpartition("</think>")[2]
-    if "<think>" in text:
-        raise Rejected(reply.content, ["the answer holds only a thought that never ends"])
-    if not text.strip():
-        raise Rejected(reply.content, ["the answer is empty"])
     return text
 
 
@@ -235,7 +221,7 @@ def judging_messages(sample: Sample, prediction: str) -> list[Message]:
 
 def read_judgement(reply: Reply) -> Record:
     """Return the scores, strengths and weaknesses of a judge's reply. Raises `Rejected` if a score is missing."""
-    text = _tagged(_answer_text(reply), "final_evaluation")
+    text = _tagged(text_after_reasoning(reply), "final_evaluation")
     judgements = [value for value in _objects(text) if "scores" in value]
     judgement = judgements[-1] if judgements else {}
     scores = {name: _score(as_object(judgement.get("scores")).get(name)) for name in DIMENSIONS}

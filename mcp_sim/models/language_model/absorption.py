@@ -46,12 +46,15 @@ class Contradiction:
 class Absorption:
     """The absorption of the subjects of one answer.
 
-    `view` has the changes of the call itself. `is_search`: the answer shows excerpts, which are not facts.
+    `view` has the changes of the call itself. `may_show`: whether the outputSchema of the tool allows a value at a
+    place; what it does not allow is not a fact to this tool. `is_search`: the answer shows excerpts, which are not
+    facts.
     """
 
     disclosure: Disclosure
     facts: FixedFacts
     view: View
+    may_show: Callable[[Path, Json], bool]
     is_search: bool
     changes: tuple[Change, ...] = ()
     absorbed: list[Change] = field(default_factory=list[Change])
@@ -78,7 +81,8 @@ class Absorption:
                 self.fixed += name in fixed
                 for path, ours, theirs in differences(fixed[name], shown, (name,)) if name in fixed else ():
                     label = f"{subject.entity.name} {subject.key!r}: {'.'.join(map(str, path))}"
-                    yield Contradiction((*subject.path, *path), f"{label} is {ours!r}, not {theirs!r}", ours)
+                    if self.may_show((*subject.path, *path), ours):
+                        yield Contradiction((*subject.path, *path), f"{label} is {ours!r}, not {theirs!r}", ours)
 
     def undisclosed(self, subjects: Iterable[Subject], drafted: Sequence[Subject]) -> Iterator[Contradiction]:
         """Yield what an answer shows of values that the model may not see or change, and what it leaves out of them.
@@ -162,8 +166,7 @@ class Absorption:
             stored = self.view.get(entity.name, key)
             fields = dict(self._known_fields(subject))
             news = self._news(subject, fields, stored)
-            before = stored if stored is not None else {**self._provisional(entity, fields), entity.key: key}
-            after = {**before, **news}
+            after = {**(stored or {entity.key: key}), **news}
             if news or stored is None:
                 self._change(Change("put", entity.name, key, after))
             self.unchecked |= {(entity.name, key, name) for name in _differing(dict(subject.fields()), after)}
@@ -171,19 +174,6 @@ class Absorption:
             guessed = [name for name, value in fields.items() if self._is_provisional(subject, name, value, stored)]
             facts = fields.keys() - _differing(fields, {**dict.fromkeys(fields), **after}) - {*guessed}
             self.facts.note(replace(subject, key=key), facts, (*self.changes, *self.absorbed), guessed)
-
-    def _provisional(self, entity: Entity, fields: Record) -> Record:
-        """Remove the record that was created without a known id and has these fields, and return it without its key."""
-        for key in self.facts.provisional(entity.name):
-            record = self.view.get(entity.name, key)
-            known = {} if record is None else {name: value for name, value in record.items() if name != entity.key}
-            common = known.keys() & fields.keys()
-            if common and all(not any(differences(known[name], fields[name])) for name in common):
-                rest = (waiting for waiting in self.facts.provisional(entity.name) if waiting != key)
-                self.facts.note_provisional(entity.name, rest)
-                self._change(Change("remove", entity.name, key))
-                return known
-        return {}
 
     def _is_provisional(self, subject: Subject, name: str, value: Json, stored: Record | None) -> bool:
         """Whether a shown value is not a fact yet: an excerpt of a search, the first state of what the call creates.
@@ -205,7 +195,11 @@ class Absorption:
         return {
             name: value
             for name, value in fields.items()
-            if name not in stored or (name not in fixed and not equal(stored[name], value))
+            if name not in stored
+            or (
+                not equal(stored[name], value)
+                and (name not in fixed or not self.may_show((*subject.path, name), fixed[name]))
+            )
         }
 
     def _change(self, change: Change) -> None:

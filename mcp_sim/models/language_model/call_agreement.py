@@ -65,28 +65,16 @@ class CallAgreement:
         return False
 
     def _written(self) -> Iterator[Subject]:
-        """Yield the new record of a create, and the record that an update names."""
+        """Yield the new record of a create, and the record that an update names, if the call writes no others."""
         written = {(change.entity, str(change.key)) for change in self.changes if change.record is not None}
-        is_one = self.entity is not None and [name for name, _ in written] == [self.entity.name]
-        for subject in self.subjects:
-            is_written = (subject.entity.name, str(subject.key)) in written
-            if (is_one and subject.path == self._place) or (is_written and self._is_own(subject)):
-                yield subject
+        if self.entity is not None and [name for name, _ in written] == [self.entity.name]:
+            yield from (subject for subject in self.subjects if subject.path == self._place)
 
     @property
     def _place(self) -> Path | None:
         """The path of the record that the call is about, in the answer."""
         place = self.plan.envelope.record
         return None if place is None else split_path(place)
-
-    def _is_own(self, subject: Subject) -> bool:
-        """Whether an update names a written record, or a create does not."""
-        arguments = self.turn.call.arguments
-        if self.plan.verb == "create":
-            return subject.key not in scalars(arguments)
-        if self.plan.verb != "update" or self.plan.key is None:
-            return False
-        return str(subject.key) == str(value_at(arguments, self.plan.key))
 
     def _taken_ids(self) -> Iterator[Contradiction]:
         """Yield the id of a new record that another one has or had, unless the call asks for that very record."""

@@ -14,7 +14,7 @@ from mcp_sim.models.language_model import prompt
 from mcp_sim.models.language_model.conversation import Conversation, append_turn
 from mcp_sim.models.language_model.disclosure import Disclosure, find_leaks, without_chat_marks
 from mcp_sim.models.language_model.observations import read_observation
-from mcp_sim.models.language_model.reply import Reply, earlier_replies, ended, observation_text
+from mcp_sim.models.language_model.reply import Reply, ended, newest_readable, observation_text
 from mcp_sim.types import Attempt, Change, Json, Observation, Record, ToolResult, Transition, Turn, frozen
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Rejected, UsageError
@@ -200,19 +200,15 @@ class DomainPredictor:
         If the last reply cannot be served, these are of the newest earlier one that can. Raises `Rejected`.
         """
         is_last = len(rejected) + 1 >= self._max_attempts
-        reasons = list[Rejected]()
-        for candidate in (reply, *earlier_replies(rejected, reply.usage)) if is_last else (reply,):
-            served = candidate
+
+        def observed(candidate: Reply) -> tuple[Observation, str]:
             if is_last:  # what was cut off is served as if it had ended
                 content = without_chat_marks(candidate.content, turn.call.arguments)
-                served = ended(replace(candidate, content=content), is_plain=turn.tool.output_schema is None)
-            try:
-                observation, text = self._observation(turn, served)
-            except Rejected as error:
-                reasons.append(error)
-            else:
-                return candidate, observation, text
-        raise reasons[0]
+                candidate = ended(replace(candidate, content=content), is_plain=turn.tool.output_schema is None)
+            return self._observation(turn, candidate)
+
+        served, (observation, text) = newest_readable(reply, rejected, observed, is_last=is_last)
+        return served, observation, text
 
     def _observation(self, turn: Turn, reply: Reply) -> tuple[Observation, str]:
         """Return the observation in a reply, and its text. Raises `Rejected` if it cannot be served."""

@@ -9,8 +9,7 @@ from typing import Any, cast
 
 from mcp_sim.generate.time_fields import time_meaning
 from mcp_sim.models.language_model.disclosure import Disclosure
-from mcp_sim.models.language_model.fixed_facts import FixedFacts
-from mcp_sim.models.language_model.subjects import Subject, free_name, identity_of, scalars
+from mcp_sim.models.language_model.subjects import Subject, identity_of
 from mcp_sim.types import Change, Json, Key, Observation, Record, ToolResult, Transition, Turn, as_object, frozen
 from mcp_sim.types.conditions import equal
 from mcp_sim.types.domain import Domain, Entity
@@ -100,7 +99,6 @@ class Effect:
     turn: Turn
     plan: Plan
     disclosure: Disclosure
-    facts: FixedFacts
     draft: Draft | None
 
     @property
@@ -116,11 +114,10 @@ class Effect:
         entity = self.entity
         planned = [change for change in self._planned(subjects) if not self._is_generated(change)]
         if entity is None:
-            return (*planned, *self._removed_entries(planned))
+            return tuple(planned)
         new = [at for at, change in enumerate(planned) if change.entity == entity.name and self._is_new(change)]
         issued = dict(zip(new, self._issued([planned[at] for at in new], entity, subjects, observation), strict=True))
-        completed = [self._completed(change, entity, issued.get(at), subjects) for at, change in enumerate(planned)]
-        return (*completed, *self._removed_elsewhere(completed, entity), *self._removed_entries(completed))
+        return tuple(self._completed(change, entity, issued.get(at), subjects) for at, change in enumerate(planned))
 
     def _planned(self, subjects: Sequence[Subject]) -> tuple[Change, ...]:
         """Return the changes of the draft; without a usable draft, those that follow from the arguments."""
@@ -223,30 +220,6 @@ class Effect:
         """Whether a new record may get this id: it is unused, and was not deleted."""
         view = self.turn.view
         return find_key(view, entity.name, key) is None and (entity.natural or not was_written(view, entity.name, key))
-
-    def _removed_elsewhere(self, changes: Sequence[Change], entity: Entity) -> Iterator[Change]:
-        """Yield the removal of a deleted record under the other names that answers showed it by."""
-        if self.plan.verb != "delete":
-            return
-        removed = [change.key for change in changes if change.op == "remove" and change.entity == entity.name]
-        named = self._named_key()
-        for key in dict.fromkeys([*removed, *(() if named is None else (named,))]):
-            for name in self.facts.same_elsewhere(entity, key):
-                yield Change("remove", name, key)
-
-    def _removed_entries(self, changes: Sequence[Change]) -> Iterator[Change]:
-        """Yield the removal of what answers showed of removed records by the part of the key that the call names.
-
-        The sheet `sales.xlsx!Notes` is the row `Notes` in the answers about its workbook.
-        """
-        named = frozenset(map(str, scalars(self.turn.call.arguments))) - {""}
-        for change in changes if named else ():
-            if change.op == "remove":
-                entity, key = free_name(change.entity), str(change.key)
-                for name in sorted(name for name in named if name != key and key.endswith(name)):
-                    is_kept = self.turn.view.get(entity, name) is not None
-                    if is_kept and self.facts.container_of(entity, name) <= named:
-                        yield Change("remove", entity, name)
 
 
 def _fields_of(observation: Observation) -> Record:

@@ -18,22 +18,15 @@ from datetime import timedelta
 from itertools import islice
 from typing import cast
 
-from mcp_sim.models.language_model.conformity import DeclaredValues
 from mcp_sim.models.language_model.subjects import STATES, Reach, Subject, identity_of, names_of, scalars
 from mcp_sim.types import Change, Json, Key, Memory, Record, Turn, as_object, find_key, frozen
 from mcp_sim.types.conditions import equal
-from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_list
 from mcp_sim.types.json_values import Path, is_number
 from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.time_formats import parse_time
 
 MAX_NAMED = 200  # how many arguments of a write are remembered
-MAX_PROVISIONAL = 50  # how many new records of an entity may wait for their id
-MAX_PLACES = 4  # how many entities with a record of the same id are remembered
-ALIKE = 0.6
-"""The share of common fields from which objects with the same id are the same. Higher, and an excerpt with a few extra
-fields is no longer held to the record; lower, and records of other kinds whose ids start at 1 contradict each other."""
 LARGEST_SHIFT = timedelta(days=1)
 """How far two notations of one moment may be apart, as they may name other time zones or the day alone."""
 MAX_NAME = 300  # longer texts name nothing
@@ -69,13 +62,11 @@ class Shown:
 class FixedFacts:
     """The fixed facts of one turn.
 
-    `declared`: the values that the tool may show; None for tools without an outputSchema. `reach`: what a write may
-    change; None if that is unknown.
+    `reach`: what a write may change; None if that is unknown.
     """
 
     turn: Turn
     memory: Memory
-    declared: DeclaredValues | None
     is_write: bool
     reach: Reach | None = None
 
@@ -83,20 +74,11 @@ class FixedFacts:
         """Return the fields of a subject that it shows and that must have a certain value: that value, by name."""
         if self.is_write and self.reach is None:
             return {}
-        places = (subject,) if subject.is_named else (subject, *self._elsewhere(subject))
-        values: Record = {}
-        for place in reversed(places):
-            values |= self._fixed_at(place)
+        values = self._fixed_at(subject)
+        if self.reach is None:
+            return values
         known = self.turn.view.get(*subject.identity) or {}
-        return {name: value for name, value in values.items() if self._binds(subject, name, value, known)}
-
-    def _binds(self, subject: Subject, name: str, value: Json, known: Record) -> bool:
-        """Whether a fixed value is out of reach of the call, and one that the tool may show at this place."""
-        if self.is_write and (self.reach is None or self.reach.includes(subject, name, known)):
-            return False
-        # Inferred schemas are too narrow for given values: with them 21 of 40 altered values were corrected, without
-        # them all 40.
-        return self.declared is None or self.declared.allow((*subject.path, name), value)
+        return {name: value for name, value in values.items() if not self.reach.includes(subject, name, known)}
 
     def _fixed_at(self, subject: Subject) -> Record:
         """Return the shown fields of the record of a subject that nothing may have changed since."""
@@ -135,36 +117,13 @@ class FixedFacts:
         )
 
     def place(self, subject: Subject) -> Subject:
-        """Return a subject under the entity that has a record of its id and with its fields, if it is not its own."""
+        """Return a subject with its key in the form in which the world has it: 7 and "7" are the same."""
         key = find_key(self.turn.view, subject.entity.name, subject.key)
-        subject = subject if key is None or key == subject.key else replace(subject, key=key)
-        if subject.is_named or key is not None:
-            return subject
-        return next(self._elsewhere(subject), subject)
-
-    def _elsewhere(self, subject: Subject) -> Iterator[Subject]:
-        """Yield a subject under each other entity that has a record of its id and with its fields."""
-        for name in self.memory.get(f"places/{subject.key}", ()):
-            record = self.turn.view.get(name, subject.key) if name != subject.entity.name else None
-            if record is not None and _are_alike(record, subject.value):
-                yield replace(subject, entity=replace(subject.entity, name=name))
-
-    def same_elsewhere(self, entity: Entity, key: Key) -> list[str]:
-        """Return the other entities under which answers have shown the record of this key."""
-        record = self.turn.view.get(entity.name, key)
-        places = [name for name in self.memory.get(f"places/{key}", ()) if name != entity.name]
-        if record is None:
-            return places if len(places) == 1 else []
-        known = [(name, self.turn.view.get(name, key)) for name in places]
-        return [name for name, other in known if other is not None and _are_alike(record, other)]
-
-    def container_of(self, entity: str, key: Key) -> frozenset[str]:
-        """Return what the name of a shown record is unique within."""
-        return self._shown((entity, key)).container
+        return subject if key is None or key == subject.key else replace(subject, key=key)
 
     def is_known(self, key: Key) -> bool:
         """Whether an answer has shown a record of this id."""
-        return self.memory.get(f"places/{key}") is not None
+        return self.memory.get(f"known/{key}", False)
 
     def was_hidden(self, entity: str, key: Key) -> bool:
         """Whether the last write of a record may have hidden it, so that the model decides whether tools show it."""
@@ -188,10 +147,6 @@ class FixedFacts:
         """Whether any call may have written."""
         return self.memory.get(WRITTEN, 0) > 0
 
-    def provisional(self, entity: str) -> tuple[Key, ...]:
-        """Return the keys of new records whose id no answer has shown yet."""
-        return self.memory.get(f"provisional/{entity}", ())
-
     # what a call leaves
 
     def touch(self, arguments: Record) -> None:
@@ -206,10 +161,6 @@ class FixedFacts:
         for entity in entities:
             self.memory.set(f"unsettled/{entity}", self.turn.index)
             self.memory.set(f"grown/{entity}", self.turn.index)
-
-    def note_provisional(self, entity: str, keys: Iterable[Key]) -> None:
-        """Note the keys of new records whose id no answer has shown yet; the newest ones."""
-        self.memory.set(f"provisional/{entity}", tuple(keys)[-MAX_PROVISIONAL:])
 
     def note_hidden(self, entity: str, key: Key, *, is_hidden: bool) -> None:
         """Note whether a write may have hidden a record."""
@@ -236,9 +187,7 @@ class FixedFacts:
         if before.call < self.turn.index and version != before.version:
             known = self.turn.view.get(*identity) or {}
         at = {**before.at, **dict.fromkeys((*known, *fields), self.turn.index), **dict.fromkeys(guessed, -1)}
-        places: tuple[str, ...] = self.memory.get(f"places/{subject.key}", ())
-        if subject.entity.name not in places and len(places) < MAX_PLACES:
-            self.memory.set(f"places/{subject.key}", (*places, subject.entity.name))
+        self.memory.set(f"known/{subject.key}", True)
         self.memory.set(_shown_name(identity), Shown(version + puts, self.turn.index, at, subject.container))
 
 
@@ -251,13 +200,6 @@ def scope_of(record: Record) -> Record:
         elif snake(name).endswith("_at"):
             scope[name] = value is not None
     return scope
-
-
-def _are_alike(record: Record, shown: Record) -> bool:
-    """Whether two objects with the same id are of one kind: most fields of the smaller one are common."""
-    common = len(record.keys() & shown.keys())
-    # More than one: two objects have the id itself in common.
-    return common > 1 and common >= ALIKE * min(len(record), len(shown))
 
 
 def differences(fixed: Json, shown: Json, path: Path = ()) -> Iterator[tuple[Path, Json, Json]]:

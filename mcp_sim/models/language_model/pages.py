@@ -14,25 +14,21 @@ from mcp_sim.models.language_model.observations import Readable
 from mcp_sim.types import Json, Key, Record, as_object, find_key, frozen
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_values import MISSING, NOWHERE, get_part, is_key, split_path, value_at
-from mcp_sim.types.lexicon.english import snake
-from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Envelope
 
 
 @frozen
 class _Page:
-    """The parts of an answer that show a page: its rows, and others. `MISSING` if the plan or the answer lacks it."""
+    """The parts of an answer that show a page. The total is `MISSING` if the plan or the answer lacks it."""
 
     rows: list[Json] | None
     total: Json
-    more: Json
-    cursor: Json
 
     @classmethod
     def of(cls, value: Json, envelope: Envelope) -> Self:
-        places = (envelope.rows, envelope.total, envelope.more, envelope.cursor)
-        rows, *others = (MISSING if place is None else get_part(value, split_path(place)) for place in places)
-        return cls(cast("list[Json]", rows) if isinstance(rows, list) else None, *others)
+        places = (envelope.rows, envelope.total)
+        rows, total = (MISSING if place is None else get_part(value, split_path(place)) for place in places)
+        return cls(cast("list[Json]", rows) if isinstance(rows, list) else None, total)
 
     @property
     def size(self) -> int:
@@ -72,7 +68,7 @@ class Pages:
         if total != shown.total:
             place = plan.envelope.total or ""
             wrong = [Contradiction(split_path(place), f"{place} is {total}, not {shown.total}", total)]
-        yield from wrong or self._wrong_end(shown, known)
+        yield from wrong
 
     def _unknown_rows(self, rows: list[Json]) -> Iterator[Contradiction]:
         """Yield the rows of records that certainly do not exist, also if several rows share their id."""
@@ -109,40 +105,6 @@ class Pages:
             return max(shown.total, (start or 0) + shown.size)
         asks_for_rows = limit is None or self.facts.turn.call.arguments.get(limit) != 0
         return max(0, min(shown.total, start) if start is not None and asks_for_rows else shown.total)
-
-    def _wrong_end(self, shown: _Page, known: _Page) -> Iterator[Contradiction]:
-        """Yield that an answer says otherwise than its total, or the world, whether there are more rows.
-
-        A cursor must be the world's own, if it has one; else there must be one before the end, and none at the end.
-        """
-        envelope, is_more = self.tool.plan.envelope, self._is_more(shown, known)
-        if is_more is None:
-            return
-        if isinstance(shown.more, bool) and shown.more is not is_more:
-            more = envelope.more or ""
-            yield Contradiction(split_path(more), f"{more} is {is_more}, not {shown.more}", is_more)
-        if shown.cursor is MISSING or not (shown.cursor or is_more):
-            return
-        place = split_path(envelope.cursor or "")
-        if known.cursor is not MISSING and bool(known.cursor) is is_more:
-            if known.cursor != shown.cursor:
-                yield Contradiction(place, "", known.cursor)
-        elif not is_more:
-            yield Contradiction(place, f"this is the last page: no {envelope.cursor}", None)
-        elif not shown.cursor:
-            end = (self._offset() or 0) + shown.size
-            problem = f"{envelope.total} is more than {end}, but there is no {envelope.cursor}"
-            yield Contradiction(split_path(envelope.total or ""), problem, end)
-
-    def _is_more(self, shown: _Page, known: _Page) -> bool | None:
-        """Return whether there are rows after those of the page; None if that is unknown."""
-        ends = [end for end in (known.more, known.cursor) if end is not MISSING]
-        if ends and self._has_rows_of(shown, known):
-            return any(map(bool, ends))
-        offset = self._offset()
-        if not shown.size or offset is None or not _is_count(shown.total):
-            return None
-        return offset + shown.size < shown.total
 
     def _offset(self) -> int | None:
         """Return how many rows the call skips; None if that is unknown."""
@@ -186,9 +148,6 @@ def _is_count(value: Json) -> bool:
 # rows -----------------------------------------------------------------------------------------------------------------
 
 
-ANY_VALUES = terms("arguments.any")
-
-
 @frozen
 class ListedRows:
     """The rows that one call asks for.
@@ -216,7 +175,7 @@ class ListedRows:
             return self._with_missing(rows, known, self._is_hit)
         if rows and self._is_part(known) and len(rows) <= len(known):
             return self._with_missing(rows, known, lambda _: len(rows) < len(known))
-        if rows and (self._has_guessed_scope or self._asks_for_all):
+        if rows and self._has_guessed_scope:
             return self._with_missing(rows, known, lambda _: True)
         shown = {self._key(row): row for row in rows if not self._is_removed_softly(row)}
         due = [row for row in known if self._key(row) in shown or not self._may_be_hidden(row, rows)]
@@ -296,13 +255,6 @@ class ListedRows:
             is_set and (name not in plan.basis or plan.basis[name].source == "inferred")
             for name, is_set in (("fixed", bool(plan.fixed)), ("filters", hides))
         )
-
-    @property
-    def _asks_for_all(self) -> bool:
-        """Whether a filter has a value like `all`, which is that of no record."""
-        arguments = self.facts.turn.call.arguments
-        given = (arguments.get(name) for name in self.tool.plan.filters)
-        return any(isinstance(value, str) and snake(value) in ANY_VALUES for value in given)
 
     def _is_part(self, known: list[Json]) -> bool:
         """Whether the page may be one of several, and no argument says how the rows are ordered."""

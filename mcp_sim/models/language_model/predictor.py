@@ -33,8 +33,8 @@ from mcp_sim.models.language_model.reply import (
     CUT_OFF,
     NOT_JSON,
     Reply,
-    earlier_replies,
     ended,
+    newest_readable,
     observation_text,
     parse_json,
 )
@@ -165,17 +165,14 @@ class ModelPredictor:
         If the last reply cannot be read or conform, these are of the newest earlier one that can. Raises `Rejected`.
         """
         is_last = self._is_last(rejected)
-        reasons = list[Rejected]()
-        # Three replies with a contradiction that can be corrected are better than a crash over the fourth, which was
-        # cut off.
-        for candidate in (reply, *earlier_replies(rejected, reply.usage)) if is_last else (reply,):
-            try:
-                read = read_observation(ended(candidate) if is_last else candidate, tool.schema)
-                _refuse(self._leaks(turn, read, candidate))
-                return candidate, *conform(read, tool.schema, tool.validator, is_last=is_last)
-            except Rejected as error:
-                reasons.append(error)
-        raise reasons[0]
+
+        def conforming(candidate: Reply) -> tuple[Observation, list[Path]]:
+            read = read_observation(ended(candidate) if is_last else candidate, tool.schema)
+            _refuse(self._leaks(turn, read, candidate))
+            return conform(read, tool.schema, tool.validator, is_last=is_last)
+
+        candidate, conformed = newest_readable(reply, rejected, conforming, is_last=is_last)
+        return candidate, *conformed
 
     async def _asked_adoption(
         self, turn: Turn, tool: CompiledTool, draft: Draft | None, user: str, observation: Observation
@@ -199,7 +196,7 @@ class ModelPredictor:
         plain = replace(turn, call=self._tools.plain_call(turn.call))
         changes = draft.transition.changes if tool.is_write and draft is not None and draft.ok else None
         reach = None if changes is None else Reach.of(plain, tool.plan, self._domain, changes)
-        facts = FixedFacts(turn, self._conversation.memory(turn), tool.declared, tool.is_write, reach)
+        facts = FixedFacts(turn, self._conversation.memory(turn), tool.is_write, reach)
         return Adoption(plain, tool, self._disclosure, facts, draft, before=self._earlier(turn, tool))
 
     async def _follow_instruction(

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from math import isfinite
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from mcp_sim.types import Attempt, Json, frozen
 from mcp_sim.types.errors import Rejected
 from mcp_sim.types.json_values import nests_deeper
+
+T = TypeVar("T")
 
 MAX_CHARACTERS = 1_000_000  # longer ones are repetitions until the tokens ran out, and are read several times
 CUT_OFF = "the answer was cut off"
@@ -57,7 +59,24 @@ class Reply:
     cached: bool = False
 
 
-def earlier_replies(rejected: Sequence[Attempt], usage: dict[str, int]) -> Iterator[Reply]:
+def newest_readable(
+    reply: Reply, rejected: Sequence[Attempt], read: Callable[[Reply], T], *, is_last: bool
+) -> tuple[Reply, T]:
+    """Return a reply, and what `read` makes of it; at the last attempt those of the newest reply that it can read.
+
+    Three replies with a contradiction that can be corrected are better than a crash over the fourth, which was cut off.
+    Raises `Rejected` if there is none.
+    """
+    reasons = list[Rejected]()
+    for candidate in (reply, *_earlier_replies(rejected, reply.usage)) if is_last else (reply,):
+        try:
+            return candidate, read(candidate)
+        except Rejected as error:
+            reasons.append(error)
+    raise reasons[0]
+
+
+def _earlier_replies(rejected: Sequence[Attempt], usage: dict[str, int]) -> Iterator[Reply]:
     """Yield the rejected replies of a call, newest first."""
     for attempt in reversed(rejected):
         content = attempt.raw.rpartition("</think>\n\n")[2]
@@ -120,18 +139,9 @@ def observation_text(reply: Reply) -> str:
     Reasoning, a heading and a code fence around JSON are dropped. Raises `Rejected` if the reply is cut off, withheld
     or too long.
     """
-    if reply.finish_reason == "length":
-        raise Rejected(reply.content, [f"{CUT_OFF} at the token limit; answer more briefly"])
-    if reply.finish_reason == "content_filter":
-        raise Rejected(reply.content, ["the engine's content filter withheld the answer"])
     if len(reply.content) > MAX_CHARACTERS:
         raise Rejected(reply.content, [f"the answer has more than {MAX_CHARACTERS:,} characters"])
-    # Chat templates often contain the opening tag of the reasoning, so only its end is sent.
-    text = reply.content.rpartition("</think>")[2]
-    # In JSON it may be data.
-    if "<think>" in text and not text.lstrip().startswith(("{", "[")):
-        raise Rejected(reply.content, ["the answer holds only a thought that never ends"])
-    text = text if text == reply.content else text.lstrip()
+    text = text_after_reasoning(reply)
     tagged = _tagged(text, reply)
     if tagged is not None:
         return tagged[1:-1] if len(tagged) > 1 and tagged[0] == tagged[-1] == "\n" else tagged
@@ -141,6 +151,20 @@ def observation_text(reply: Reply) -> str:
     if not own.strip() and bare.strip():
         raise Rejected(reply.content, ["the answer repeats the turn; answer with the observation alone"])
     return _without_fence(own)
+
+
+def text_after_reasoning(reply: Reply) -> str:
+    """Return the text after the reasoning. Raises `Rejected` if the reply is cut off, withheld or only reasoning."""
+    if reply.finish_reason == "length":
+        raise Rejected(reply.content, [f"{CUT_OFF} at the token limit; answer more briefly"])
+    if reply.finish_reason == "content_filter":
+        raise Rejected(reply.content, ["the engine's content filter withheld the answer"])
+    # Chat templates often contain the opening tag of the reasoning, so only its end is sent.
+    text = reply.content.rpartition("</think>")[2]
+    # In JSON it may be data.
+    if "<think>" in text and not text.lstrip().startswith(("{", "[")):
+        raise Rejected(reply.content, ["the answer holds only a thought that never ends"])
+    return text if text == reply.content else text.lstrip()
 
 
 def parse_json(text: str, raw: str) -> Json:
