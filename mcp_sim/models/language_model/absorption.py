@@ -160,7 +160,7 @@ class Absorption:
         """Absorb what an answer shows of its subjects, but not of a record that the call removes."""
         removed = {(change.entity, change.key) for change in self.changes if change.op == "remove"}
         for subject in subjects:
-            if subject.identity in removed or self._is_absent(subject) or self.facts.is_elsewhere(subject):
+            if subject.identity in removed or self._is_absent(subject):
                 continue
             entity, key = subject.entity, self._stored_key(subject.entity, subject.key)
             stored = self.view.get(entity.name, key)

@@ -38,7 +38,7 @@ class CallAgreement:
         fields = () if self.entity is None else self.entity.fields.values()
         # One of a few values may be a part of another, so that it is not restated by it.
         choices = {field.name for field in fields if "enum" in field.schema}
-        for subject in (written for written in self._written() if not self._has_new_part(written)):
+        for subject in self._written():
             for argument, name in self.plan.sets.items():
                 given, shown = value_at(self.turn.call.arguments, argument), subject.value.get(name, NOWHERE)
                 agrees = equal(given, shown) if name in choices else restates(given, shown)
@@ -47,22 +47,6 @@ class CallAgreement:
                     yield Contradiction((*subject.path, name), problem, given)
         yield from self._taken_ids()
         yield from self._misidentified()
-
-    def _has_new_part(self, subject: Subject) -> bool:
-        """Whether the call has created an object within the record, so that its arguments are about that object.
-
-        `add_project_task(project_id, title, priority)` answers with the project and the new task in it.
-        """
-        arguments, depth = self.turn.call.arguments, len(subject.path)
-        for inner in self.subjects:
-            is_inside = inner.path[:depth] == subject.path and len(inner.path) > depth
-            if is_inside and self.turn.view.get(*inner.identity) is None:
-                shared = [
-                    name for name in arguments if name in inner.value and name not in (self.plan.key, inner.key_field)
-                ]
-                if len(shared) > 1 and all(restates(arguments[name], inner.value[name]) for name in shared):
-                    return True
-        return False
 
     def _written(self) -> Iterator[Subject]:
         """Yield the new record of a create, and the record that an update names, if the call writes no others."""

@@ -109,13 +109,6 @@ class FixedFacts:
         unsettled = (self.memory.get(f"unsettled/{entity}", 0) for entity in (subject.entity.name, EVERY))
         return max(*touched, *unsettled)
 
-    def is_elsewhere(self, subject: Subject) -> bool:
-        """Whether a name was shown within another container, so that it identifies another object."""
-        return (
-            self._shown(subject.identity).container != subject.container
-            and self.turn.view.version(*subject.identity) > 0
-        )
-
     def place(self, subject: Subject) -> Subject:
         """Return a subject with its key in the form in which the world has it: 7 and "7" are the same."""
         key = find_key(self.turn.view, subject.entity.name, subject.key)
