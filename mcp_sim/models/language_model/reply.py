@@ -65,7 +65,7 @@ def newest_readable(
     """Return a reply, and what `read` makes of it; at the last attempt those of the newest reply that it can read.
 
     Three replies with a contradiction that can be corrected are better than a crash over the fourth, which was cut off.
-    Raises `Rejected` if there is none.
+    Raises `Rejected` if it can read no reply.
     """
     reasons = list[Rejected]()
     for candidate in (reply, *_earlier_replies(rejected, reply.usage)) if is_last else (reply,):
