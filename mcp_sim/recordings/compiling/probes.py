@@ -28,6 +28,7 @@ Kind = Literal["crash", "schema", "varies", "lifecycle", "resource", "defect", "
 """`resource` is about what resources show, which recorded calls do not show. `defect` and `advice` are for the
 author, and no reason to drop a function. Advice may be wrong."""
 
+INITIAL = "@initial"  # the tool of findings about the first records
 MOST_CRASHES = 2  # after so many crashes a tool is called no more
 _ROUNDS = 3  # how often tools that refuse everything are tried again, after others have succeeded
 _ORDER = ("create", "list", "search", "get", "update", "compute", "unknown", "none", "delete")

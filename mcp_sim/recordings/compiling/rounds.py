@@ -14,7 +14,7 @@ from mcp_sim.models.language_model.prompt import Message
 from mcp_sim.models.language_model.reply import Reply
 from mcp_sim.recordings.compiling.combining import Vote, clusters, combined, majority, votes
 from mcp_sim.recordings.compiling.gate import Difference, Gate, Judged
-from mcp_sim.recordings.compiling.probes import Finding
+from mcp_sim.recordings.compiling.probes import INITIAL, Finding
 from mcp_sim.recordings.compiling.settling import TOLERANCE, Notify, Settled, settle
 from mcp_sim.types.errors import Rejected, Unanswered
 from mcp_sim.types.frozen import frozen
@@ -212,7 +212,7 @@ def _complaints(judged: Judged, tools: Sequence[str], plans: Judged) -> Iterator
     missing = [tool for tool in tools if tool not in known]
     if missing:
         yield f"These tools have no function: {', '.join(missing)}."
-    for tool in judged.answering:
+    for tool in (INITIAL, *judged.answering):
         findings = [finding for finding in judged.relevant() if finding.tool == tool]
         shown = [_said(judged, finding) for finding in findings[:MOST_COMPLAINTS]]
         sentences = [*shown, *_scored_low(judged, tool, plans)]

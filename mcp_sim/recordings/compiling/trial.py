@@ -12,7 +12,7 @@ from typing import Any, cast
 from mcp_sim.recordings.columns import COLUMNS
 from mcp_sim.recordings.compiling.evidence import answer_text, canonical_in_order, violated_schemas
 from mcp_sim.recordings.compiling.lifecycles import check_lifecycles
-from mcp_sim.recordings.compiling.probes import Finding, Probe, differences, short
+from mcp_sim.recordings.compiling.probes import INITIAL, Finding, Probe, differences, short
 from mcp_sim.recordings.compiling.samples import differing_forms
 from mcp_sim.recordings.compiling.single_calls import check_hooks
 from mcp_sim.recordings.compiling.subject import PROGRAM as FILE
@@ -31,6 +31,7 @@ from mcp_sim.types.programs import PROGRAM
 
 WRITES = frozenset({"create", "update", "delete"})  # the verbs of tools that write records
 _NOT_BEGUN = "@initial: fails"  # part of the message of a crash of a program that cannot fill its tables
+_MOST_SHAPES = 8  # in how many other states the program begins, to see whether it can
 WORST = 3  # how many differing calls of a tool are reported
 _LONGEST_ANSWER = 700  # a complaint is read by a model together with all others
 _MOST_RECORDED = 8  # how many recorded sets of arguments of a tool trials know
@@ -101,6 +102,12 @@ async def _tried(job: Record, folder: Path) -> Record:
         return {"problems": [], "held": _scores(Report(await _scored(folder, job, "held")))}
     probe = await _probed(folder, job)
     hung = any("did not end within" in finding.message for finding in probe.findings)
+    if not hung:
+        functions = [function for program in probe.domain.programs for function in program.functions.values()]
+        uses_libraries = any(function.effects.uses_libraries for function in functions)
+        probe.findings += await _begun_otherwise(
+            folder, job, is_taken=uses_libraries and not probe.domain.given.isdisjoint(probe.filled)
+        )
     held = Report([] if hung else await _scored(folder, job, "held"))
     shown = Report([] if hung else await _scored(folder, job, "shown"))
     findings = [*probe.findings, *_crashed(shown.calls), *_crashed(held.calls, is_held=True)]
@@ -164,6 +171,63 @@ def check_samples(probe: Probe, samples: Mapping[str, Answer]) -> None:
             wanted, served = differing
             call = f"{tool}({short(example.arguments)})"
             probe.note(tool, "defect", f"{call} answered with {served}; the sample of the real server is {wanted}")
+
+
+async def _begun_otherwise(folder: Path, job: Record, *, is_taken: bool) -> list[Finding]:
+    """Return what the author should know about `@initial`: where it fails, or finds nothing, in states of other shapes.
+
+    These are the given state without some of its parts, within another object, and with mappings instead of lists.
+    `is_taken`: what is built in may have the records of the given state, so that tables need not have them.
+    """
+    given: Json = job["given"]
+    if not isinstance(given, dict) or not given:
+        return []
+    state = cast("Record", given)
+    usual = await _counts(folder, state)
+    if isinstance(usual, str):
+        return []
+    if not usual and is_taken:
+        return []
+    if not usual:
+        return [Finding(INITIAL, "advice", f"leaves all tables empty, though the given state is {short(state)}")]
+    shapes: list[tuple[str, Record, bool]] = [
+        ("nothing", {}, False),
+        *((f"no {name!r}", {other: first for other, first in state.items() if other != name}, False) for name in state),
+        ("all of it under a key", {"database": state}, True),
+        ("mappings by id instead of lists", {name: _as_mapping(value) for name, value in state.items()}, True),
+    ]
+    findings = list[Finding]()
+    for what, shape, has_all in shapes[:_MOST_SHAPES]:
+        counts = await _counts(folder, shape)
+        if isinstance(counts, str):
+            findings.append(Finding(INITIAL, "advice", f"a state with {what}, {short(shape)}: {counts}"))
+        elif has_all and set(usual) - set(counts):
+            missed = ", ".join(sorted(set(usual) - set(counts)))
+            message = f"a state with {what}, {short(shape)}, leaves these tables empty: {missed}; use records()"
+            findings.append(Finding(INITIAL, "advice", message))
+    return findings
+
+
+async def _counts(folder: Path, state: Json) -> dict[str, int] | str:
+    """Return the tables of the program that are not empty in a world with this state; or why it cannot begin."""
+    try:
+        scenario = load(folder / "scenario.json", trust=[folder], state=state)
+        tables = {f"{program.prefix}{table}" for program in scenario.domain.programs for table in program.tables}
+        names = [name for name in tables if not scenario.domain.entities[name].singleton]
+        async with Simulator(scenario) as simulator:
+            view = simulator.world("default").view
+            return {name: view.count(name) for name in names if view.count(name)}
+    except DocumentError as error:
+        return "; ".join(problem.message for problem in error.problems)
+
+
+def _as_mapping(value: Json) -> Json:
+    """Return a list of objects with ids as a mapping by these ids; anything else as it is."""
+    if not isinstance(value, list):
+        return value
+    rows = [cast("Record", row) for row in cast("list[Json]", value) if isinstance(row, dict) and "id" in row]
+    keyed: Record = {str(row["id"]): {name: inner for name, inner in row.items() if name != "id"} for row in rows}
+    return keyed if rows and len(keyed) == len(cast("list[Json]", value)) else cast("Json", value)
 
 
 async def _scored(folder: Path, job: Record, which: str) -> list[CallScore]:
