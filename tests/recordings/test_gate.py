@@ -91,6 +91,22 @@ def test_a_link_to_nothing_that_no_answer_contradicts_is_advice(
     assert dropped(found) == []
 
 
+@pytest.mark.parametrize(
+    ("reading", "complaint"),
+    [
+        ('records(given, "drawers")', "leaves all tables empty, though the given state is"),
+        ('[given["shelves"]]', "a state with no 'shelves'"),
+    ],
+)
+def test_an_author_hears_that_first_records_are_missed_in_this_state_or_another(
+    reading: str, complaint: str, pantry: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    reply = REPLY.replace('records(given, "shelves")', reading)
+    found = judged(capfd, reply, "compile", "pantry_at_home.yaml")
+    assert "@initial" in found["complaints"]
+    assert complaint in found["complaints"]
+
+
 def test_an_import_that_is_not_allowed_costs_the_functions_that_use_it_and_coroutines_are_functions(
     pantry: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
