@@ -57,12 +57,19 @@ def _amounts(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
         yield grand_total.name, _computed(grand_total, lambda record: _sum(record, added, base) - _sum(record, taken))
 
 
+def payment_fields(fields: Mapping[str, Field]) -> tuple[str, str] | None:
+    """Return the fields with the total of a record and with what was paid of it, if it has both."""
+    paid = next((fields[name] for name in ordered("fields.paid") if name in fields), None)
+    total = _first("grand_totals", fields)
+    return (total.name, paid.name) if total is not None and paid is not None else None
+
+
 def _owed(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
     """Compute what is still owed of a total."""
-    paid = next((fields[name] for name in ordered("fields.paid") if name in fields), None)
-    total, owed = _first("grand_totals", fields), _first("owed", fields)
-    if total is not None and paid is not None and owed is not None:
-        yield owed.name, _computed(owed, lambda record: max(0, record[total.name] - record[paid.name]))
+    amounts, owed = payment_fields(fields), _first("owed", fields)
+    if amounts is not None and owed is not None:
+        total, paid = amounts
+        yield owed.name, _computed(owed, lambda record: max(0, record[total] - record[paid]))
 
 
 def _all(names: str, known: Mapping[str, T]) -> list[T]:

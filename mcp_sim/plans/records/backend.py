@@ -17,6 +17,7 @@ from mcp_sim.plans.records.doubts import (
     doubts_test,
     inner_doubts_test,
     is_unsure_write,
+    missing_record_noter,
 )
 from mcp_sim.plans.records.effects import Facts, Render, WriteMany, batch
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
@@ -145,6 +146,7 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer of a tool that creates, updates or deletes records."""
     write, note = doubting_new_fields(_WRITES[plan.verb](tool, plan, domain), plan, domain), doubts_noter(plan)
     doubts, is_unsure, is_lost = doubts_name(plan.entity or ""), is_unsure_write(plan), absence_test(plan)
+    note_missing = missing_record_noter(plan, domain)
     is_vague = plan.verb == "create" and plan.basis.get("verb", DECLARED).confidence < CERTAIN
     acknowledge = (acknowledgement if tool.prose else acknowledged_data)(tool.name, tool.description)
     if plan.each is not None:
@@ -153,7 +155,7 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     def answer(turn: Turn, invent: Invent) -> Transition:
         effect = write(turn, invent)
         if isinstance(effect, Observation):
-            return Transition(effect, guessed=is_lost(turn))
+            return Transition(effect, guessed=note_missing(turn) or is_lost(turn))
         if is_vague and turn.view.get(plan.entity or "", effect.key) is not None:
             effect.doubts |= {ANY_FIELD}  # what the verb does to a record that exists is unknown
         if effect.key == EVERY_RECORD:

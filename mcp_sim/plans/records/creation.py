@@ -26,13 +26,14 @@ from mcp_sim.plans.records.arguments import (
     resolve_links,
 )
 from mcp_sim.plans.records.effects import Effect, new_once
-from mcp_sim.plans.records.line_items import line_completer
+from mcp_sim.plans.records.line_items import line_completer, priced_total
 from mcp_sim.plans.records.record_lookup import finder
 from mcp_sim.plans.records.updates import RecordUpdate
 from mcp_sim.plans.refusal import conflict
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
 from mcp_sim.types.argument_descriptions import mode_reader
 from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.doubts import ANY_FIELD
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.initial_values import first_value
 from mcp_sim.types.json_schema.expansion import expanded
@@ -51,10 +52,13 @@ from mcp_sim.types.json_schema.shapes import (
 )
 from mcp_sim.types.json_values import NOWHERE, as_key, in_list, is_key, nest_paths
 from mcp_sim.types.kinds import Invent
-from mcp_sim.types.lexicon.english import last_word, singular, snake
+from mcp_sim.types.lexicon.english import last_word, singular, snake, words
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
 
+_RECORDING = terms("verbs.recording")
+_ONE = frozenset({"get", "update", "delete"})
 MOST_LINK_CANDIDATES = 32  # the most records that a link is chosen from, if no argument gives it
 
 Imply: TypeAlias = Callable[[Turn, Invent, Record], Record]
@@ -62,7 +66,6 @@ Imply: TypeAlias = Callable[[Turn, Invent, Record], Record]
 
 Complete: TypeAlias = Callable[[Turn, Invent, Record], list[Change]]
 """Returns the records to create for the references of a new record."""
-
 
 Divide: TypeAlias = Callable[[Turn, Invent, Key, Record], dict[str, list[Change]]]
 """Returns the records to create for the parts of a new record, by the field that lists them."""
@@ -80,7 +83,10 @@ class Creation:
         self.fixed = fixed_values(plan, entity)
         self.dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
         self.complete_lines = line_completer(entity, domain, self.sets)
+        self.total = priced_total(entity, domain)
         self.known_key, self.update = _key_finder(plan, entity), RecordUpdate(tool, plan, domain)
+        self.together = _named_together(plan, domain)
+        self.replaces = not _RECORDING.isdisjoint(words(tool.name)[:1])
         self.assigns_key = _is_key_assigned(tool, plan, entity)
         self.mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
         self.imply, self.complete = implied_links(entity, domain), linked_records(entity, domain)
@@ -110,10 +116,22 @@ class Creation:
             if not self.assigns_key:
                 return conflict(self.tool, self.entity.name, taken, "already exists")
             taken = None
+        alike = None if taken is not None else self._alike(turn.view, values)
+        if alike is not None and self.replaces:
+            effect = self.update(turn, alike)
+            return effect if isinstance(effect, Observation) else replace(effect, doubts=effect.doubts | {ANY_FIELD})
         key = taken if source is None or taken is not None else key_of_copy(self.entity, source, turn.view)
         key = key if key is not None else next_key(self.entity, self.keys, turn.view, turn.draws)
         effect = self._created(turn, invent, key, values, shaped)
-        return replace(effect, doubts=effect.doubts | lost_fields(turn, self.sets, assigned))
+        doubts = lost_fields(turn, self.sets, assigned) | ({ANY_FIELD} if alike is not None else set[str]())
+        return replace(effect, doubts=effect.doubts | doubts)
+
+    def _alike(self, view: View, values: Record) -> Key | None:
+        """Return the record that tools name by the values of several fields together, which the call gives."""
+        if not self.together or any(values.get(name) is None for name in self.together):
+            return None
+        alike = view.find(self.entity.name, self.together[0], values[self.together[0]])
+        return next((key for key, row in alike if all(row.get(at) == values[at] for at in self.together)), None)
 
     def _values(self, turn: Turn, source: Key | None) -> Record:
         """Return the values that a call gives, with those of the record that it copies."""
@@ -124,6 +142,7 @@ class Creation:
     def _created(self, turn: Turn, invent: Invent, key: Key, values: Record, shaped: Record) -> Effect:
         """Return the new record with those that it needs, and those of its parts."""
         name = self.entity.name
+        values = values if self.total is None else {**values, **self.total(turn.view, values)}
         known = {**self.imply(turn, invent, values), self.entity.key: key}
         determined = frozenset(known)
         linked = self.complete(turn, invent, known)
@@ -142,6 +161,14 @@ class Creation:
         doubts = (self.guesses & (record.keys() - determined)).union(completed)
         changes = (put, *linked, *chain.from_iterable(children.values()))
         return Effect(key, record, changes, doubts)
+
+
+def _named_together(plan: Plan, domain: Domain) -> tuple[str, ...]:
+    """Return the fields that a create sets and that another tool names one record by: the student and the course."""
+    set_here = {*plan.sets.values()} if plan.if_exists == "refuse" else set[str]()
+    others = (other for other in domain.plans.values() if other.entity == plan.entity and other.key is None)
+    named = (tuple(rule.field for rule in other.filters.values()) for other in others if other.verb in _ONE)
+    return next((fields for fields in named if len(fields) > 1 and set_here.issuperset(fields)), ())
 
 
 def _is_completed(given: Json, shaped: Json, stored: Json, schema: Record) -> bool:

@@ -9,9 +9,9 @@ from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.effects import Effect, Note
 from mcp_sim.types import Key, Turn
 from mcp_sim.types.conditions import ABSENT
-from mcp_sim.types.domain import Inside
+from mcp_sim.types.domain import Domain, Inside
 from mcp_sim.types.doubts import ANY_FIELD, EXISTENCE, NEW_RECORDS, Doubts, doubts_name
-from mcp_sim.types.plans import Plan
+from mcp_sim.types.plans import DECLARED, Plan
 from mcp_sim.types.views import find_key
 
 _READS = frozenset({"get", "list", "search"})
@@ -64,6 +64,27 @@ def absence_test(plan: Plan) -> Callable[[Turn], bool]:
         )
 
     return is_doubtful
+
+
+def missing_record_noter(plan: Plan, domain: Domain) -> Callable[[Turn], bool]:
+    """Compile the test of a refused call: whether the server may rather have made the record that is missing.
+
+    Adding to an amount under a new name makes one, where no other tool makes such records: `restock(ingredient)`.
+    """
+    entity, variants = domain.entities[plan.entity or ""], domain.variants
+    is_created = any(other.verb == "create" and other.entity == entity.name for other in variants)
+    fetch, is_sure = argument(plan.key or ""), plan.basis.get("verb", DECLARED).source == "declared"
+    if "add" not in plan.how.values() or plan.key is None or is_created or is_sure or not entity.natural:
+        return lambda _turn: False
+
+    def is_missing(turn: Turn) -> bool:
+        asked = fetch(turn.call.arguments)
+        if not isinstance(asked, str) or find_key(turn.view, entity.name, asked) is not None:
+            return False
+        Doubts(turn.memory, entity.name).add(asked, {ANY_FIELD}, turn.index)
+        return True
+
+    return is_missing
 
 
 def is_any_doubtful(turn: Turn, entity: str) -> bool:

@@ -103,6 +103,34 @@ def line_total(entity: Entity) -> Callable[[Record, Record], Record]:
     return changed_total
 
 
+def priced_total(entity: Entity, domain: Domain) -> Callable[[View, Record], Record] | None:
+    """Compile the total of a new record of so many of another one: an order of 2 of a product that has a `price`.
+
+    None if the record has no such total, or a price of its own.
+    """
+    totals, counts = _totals(entity), [name for name in entity.fields if last_word(name) in _QUANTITIES]
+    prices = [
+        (link, of, name)
+        for link, of in entities_named(entity.fields, entity, domain).items()
+        for name, field in domain.entities[of].fields.items()
+        if _is_price(name) and not _is_total(name) and main_type(field.schema) in NUMBERS
+    ]
+    has_price = any(_is_price(name) and not _is_total(name) for name in entity.fields)
+    if has_price or not len(totals) == len(counts) == len(prices) == 1:
+        return None
+    link, of, price = prices[0]
+
+    def total(view: View, values: Record) -> Record:
+        if totals[0] in values:
+            return {}
+        key = find_key(view, of, values.get(link))
+        priced = {} if key is None else view.get(of, key) or {}
+        amount = _amount_of({price: priced.get(price), counts[0]: values.get(counts[0])})
+        return {} if amount is None else {totals[0]: amount}
+
+    return total
+
+
 def _totals(entity: Entity) -> list[str]:
     return [name for name, field in entity.fields.items() if main_type(field.schema) in NUMBERS and _is_total(name)]
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import cast
 
+from mcp_sim.generate.coherence import payment_fields
 from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.edits import VERSION
 from mcp_sim.generate.periods import find_period, shifted
@@ -73,7 +74,7 @@ class RecordUpdate:
         self.mode_of = mode_reader(expanded(tool.input_schema), {*plan.sets})
         self.appending: Mapping[str, How] = {**_appendable(entity), **plan.how}
         self.moves, self.rename = _automatic_fields(entity, tool), _key_changer(tool, entity, domain)
-        self.settle, self.period = settling(entity, domain), find_period(entity)
+        self.settle, self.pay, self.period = settling(entity, domain), _payment(plan, entity), find_period(entity)
         self.is_plain = STRONG.get(next(iter(words(tool.name)), "")) == "update"  # it changes only what it takes
 
     def __call__(self, turn: Turn, key: Key) -> Effect | Observation:
@@ -109,6 +110,8 @@ class RecordUpdate:
         if is_same and new_key == key:
             return Effect(key, before, (), doubts)
         record = {**before, **after, **self.total(before, after), **self.moves(before, after, turn.now)}
+        if self.pay is not None:
+            self.pay(before, record, values)
         if self.period is not None and self.period.settle(record, after.keys(), before, follows=not self.is_plain):
             doubts |= {self.period.end.name}
         if self.settle is not None:
@@ -282,6 +285,27 @@ def _automatic_fields(entity: Entity, tool: Tool) -> Callable[[Record, Mapping[s
         return moments
 
     return moved
+
+
+def _payment(plan: Plan, entity: Entity) -> Callable[[Record, Record, Mapping[str, Json]], None] | None:
+    """Compile what a payment changes: all is paid if no amount is given, and a record with a rest is not paid."""
+    states = [name for name, value in plan.fixed.items() if value == "paid" and name in entity.fields]
+    amounts = payment_fields({snake(name): field for name, field in entity.fields.items()})
+    if not states or amounts is None:
+        return None
+    total, paid = amounts
+    choices = {name: constants(entity.fields[name].schema) for name in states}
+    partial = {name: [value for value in choices[name] if snake(str(value)).startswith("partial")] for name in states}
+
+    def pay(before: Record, record: Record, given: Mapping[str, Json]) -> None:
+        whole: Json = record.get(total)
+        there: Json = record.get(paid)
+        if paid not in given and whole is not None:
+            record[paid] = whole
+        elif is_number(whole) and is_number(there) and there < whole:
+            record |= {name: next(iter(partial[name]), before.get(name)) for name in states}
+
+    return pay
 
 
 # other names ----------------------------------------------------------------------------------------------------------

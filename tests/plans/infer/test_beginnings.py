@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.given import INTEGER, STRING, refused, service, tool, value
+from support.given import INTEGER, NUMBER, STRING, refused, service, tool, value
 
 from mcp_sim.world.world import World
 
@@ -183,6 +183,30 @@ async def test_a_link_is_reached_by_the_name_of_the_parent(
             rows = value(await world.call(f"list_{child}s", {parent: name}))
             assert [row["title"] for row in rows] == titles
         assert refused(await world.call(f"{verb}_{child}", {"title": "Cy", parent: "North", "day": "Tue"}))
+
+
+@pytest.mark.parametrize(
+    ("noun", "left", "right"),
+    [("grade", "student", "assignment"), ("rating", "member", "film"), ("bid", "buyer", "lot")],
+)
+@pytest.mark.parametrize("has_rows", [True, False])
+async def test_what_two_links_name_is_one_record(
+    tmp_path: Path, noun: str, left: str, right: str, *, has_rows: bool
+) -> None:
+    ids = {f"{left}_id": "L1", f"{right}_id": "R1"}
+    state: Json = {f"{left}s": [{"id": "L1", "name": "A"}, {"id": "L2", "name": "B"}], f"{right}s": [{"id": "R1"}]}
+    state[f"{noun}s"] = [{**ids, "amount": 7}] if has_rows else []
+    tools = [
+        tool(f"record_{noun}", *ids, amount=NUMBER),
+        tool(f"get_{noun}", *ids),
+        tool(f"list_{noun}s"),
+    ]
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        for key, amount in (("L1", 8), ("L2", 5), ("L2", 6)):
+            value(await world.call(f"record_{noun}", {**ids, f"{left}_id": key, "amount": amount}))
+            got = value(await world.call(f"get_{noun}", {**ids, f"{left}_id": key}))
+            assert (got[f"{left}_id"], got["amount"]) == (key, amount)
+        assert [row["amount"] for row in value(await world.call(f"list_{noun}s", {}))] == [8, 6]
 
 
 @pytest.mark.parametrize("noun", ["note", "alert", "bookmark"])

@@ -211,6 +211,32 @@ async def test_a_change_that_is_recorded_is_listed(tmp_path: Path) -> None:
         assert (moved["to_bin"], moved["quantity"]) == ("b-2", 3)
 
 
+@pytest.mark.parametrize("noun", ["invoice", "fare_bill"])
+@pytest.mark.parametrize(
+    ("states", "after_part"), [(["open", "partially_paid", "paid"], "partially_paid"), (["open", "paid"], "open")]
+)
+async def test_a_record_is_paid_once_nothing_is_owed(
+    tmp_path: Path, noun: str, states: list[str], after_part: str
+) -> None:
+    amounts = {"total": NUMBER, "amount_paid": NUMBER, "balance_due": NUMBER}
+    record = shape(**{f"{noun}_id": STRING, **amounts, "status": {"type": "string", "enum": states}})
+    tools = [
+        typed(record, f"create_{noun}", "total", total=NUMBER),
+        typed(record, f"pay_{noun}", f"{noun}_id", amount=NUMBER),
+    ]
+    async with serve(tmp_path, *tools).open() as world:
+
+        async def shown(tool: str, **arguments: Json) -> tuple[Json, ...]:
+            answer = value(await world.call(f"{tool}_{noun}", arguments))
+            return tuple(answer[name] for name in (f"{noun}_id", "amount_paid", "balance_due", "status"))
+
+        key = (await shown("create", total=90.5))[0]
+        assert await shown("pay", **{f"{noun}_id": key}, amount=40) == (key, 40, 50.5, after_part)
+        assert await shown("pay", **{f"{noun}_id": key}, amount=50.5) == (key, 90.5, 0, "paid")
+        other = (await shown("create", total=12))[0]
+        assert await shown("pay", **{f"{noun}_id": other}) == (other, 12, 0, "paid")
+
+
 @pytest.mark.parametrize("noun", ["job", "wash_cycle"])
 @pytest.mark.parametrize("about", ["Start working on a {}.", "Start a {} now."])
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, answered, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 
 from mcp_sim.world.world import World
 
@@ -202,6 +202,30 @@ async def test_an_argument_may_be_a_text_that_values_contain(said: str, tmp_path
     state = {"lamps": [{"id": "AA", "shelf": "top left"}, {"id": "BB", "shelf": "top"}]}
     async with simulator(tmp_path, tools, state=state).open() as world:
         assert len(await answered(world, "list_lamps", shelf="top")) == 2
+
+
+@pytest.mark.parametrize(
+    ("table", "act", "key"),
+    [("stock", "restock", "ingredient"), ("stock", "refill", "drink"), ("stock", "replenish", "reagent")],
+)
+async def test_adding_to_an_amount_under_a_new_name_is_refused_as_a_guess(
+    table: str, act: str, key: str, tmp_path: Path
+) -> None:
+    name: Json = {key: TEXT}
+    tools = [
+        tool(act, f"Add an amount to the {table} of a {key}.", amount=COUNT, **name),
+        tool(f"check_{table}", f"Get the {table} of a {key}.", **name),
+        tool(f"list_{table}", f"List the {table}."),
+    ]
+    async with simulator(tmp_path, tools, state={table: {"aa": 3, "bb": 5}}).open() as world:
+        assert not await is_guessed(world, act, amount=2, **{key: "aa"})
+        assert not await is_guessed(world, f"list_{table}")
+        await refused(world, f"check_{table}", **{key: "cc"})
+        assert not world.ledger.steps[-1]["guessed"]
+        await refused(world, act, amount=2, **{key: "cc"})
+        assert world.ledger.steps[-1]["guessed"]
+        assert await is_guessed(world, f"list_{table}")
+        assert not await is_guessed(world, f"check_{table}", **{key: "aa"})
 
 
 @pytest.mark.parametrize("noun", ["lamp", "boat"])

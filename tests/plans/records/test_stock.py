@@ -192,3 +192,19 @@ async def test_what_ends_for_good_is_stamped_and_only_then(tmp_path: Path, act: 
         ended = await answered(world, f"{act}_plan", plan_id=created["plan_id"])
         assert ended == {"plan_id": created["plan_id"], "status": state, stamp: ended[stamp]}
         assert ended[stamp].startswith("2030-01-01")
+
+
+@pytest.mark.parametrize(("price", "total"), [("price", "total"), ("unit_price", "total_amount"), ("fee", "total")])
+async def test_a_new_order_costs_what_the_given_record_costs_that_it_names(
+    tmp_path: Path, price: str, total: str
+) -> None:
+    tools = [tool("place_order", product_id=TEXT, quantity=WHOLE), tool("list_orders")]
+    state = {
+        "products": [{"id": "p", "name": "Nut", price: 2.5}],
+        "orders": [{"id": 1, "product_id": "p", "quantity": 1, total: 2.5, "status": "placed"}],
+        "next_order_id": 2,
+    }
+    async with simulator(tmp_path, tools, state).open() as world:
+        placed = await answered(world, "place_order", product_id="p", quantity=3)
+        assert placed == {"id": 2, "product_id": "p", "quantity": 3, total: 7.5, "status": "placed"}
+        assert not world.ledger.steps[-1]["guessed"]
