@@ -165,6 +165,8 @@ def _failures(schema: Record, plan: Plan, entity: Entity) -> Fill:
 
     def failed_row(failed: Failed) -> Json:
         key, why = keyed(failed), sentence_of(failed.why)
+        if kind == "integer":
+            return key if isinstance(key, int) else failed.part
         if kind == "string":
             return why if key is None or str(key) in why else f"{key}: {why}"
         if not parts:

@@ -33,6 +33,7 @@ from mcp_sim.plans.records.filters import (
     query_argument,
     sets_any_field,
     term_parser,
+    time_prefix_test,
 )
 from mcp_sim.types import COMPARISONS, Change, Json, Key, PastCall, Record, Tool, Turn, View
 from mcp_sim.types.conditions import ABSENT
@@ -43,7 +44,7 @@ from mcp_sim.types.json_values import nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.plans import Filter, Plan
-from mcp_sim.types.time_formats import parse_time
+from mcp_sim.types.time_formats import parse_time, time_format
 from mcp_sim.types.views import find_key
 
 FEWEST = 2
@@ -333,6 +334,10 @@ def wanted_values(tool: Tool, plan: Plan, entity: Entity) -> Callable[[Record], 
                 limits[rule.field] = {**limits.get(rule.field, {}), rule.op: value}
             elif rule.op == "in" and isinstance(value, list):
                 lists[rule.field] = value[:MOST_CANDIDATES]
+            elif time_prefix_test(entity, rule.field, value) is not None:
+                month = "" if len(value) > len("2030") else "-01"  # of a year or a month
+                last = f"{value}-12" if month else value
+                limits[rule.field] = {"gte": f"{value}{month}-01", "lte": f"{last}-28"}
             elif rule.op != "not":
                 values[rule.field] = _holding(entity, rule, value)
         asked = query(arguments)
@@ -350,7 +355,13 @@ def _holding(entity: Entity, rule: Filter, value: Json) -> Json:
     known = entity.fields.get(rule.field)
     if known is None:
         return value
-    return as_list(value) or [value] if main_type(known.schema) == "array" else value
+    if main_type(known.schema) == "array":
+        return as_list(value) or [value]
+    day = time_format(value) if rule.op == "contains" else None
+    if day is None or not day.is_date or time_meaning(rule.field, known.schema) is None:
+        return value
+    moment = parse_time(value)
+    return value if moment is None else time_formatter(rule.field, known.schema)(moment.replace(hour=9))
 
 
 def _parse_utc(value: Json) -> datetime | None:

@@ -252,3 +252,16 @@ async def test_what_another_actor_asks_for_is_not_new(tmp_path: Path) -> None:
         assert world.ledger.steps[-1]["absorbed"] == []
         assert replayed(world.origin.first.state, world.ledger.steps).get("site", "acme") is not None
         assert await rows(world, "list_site_servers", **acme) == await rows(other, "list_site_servers", **acme) != []
+
+
+@pytest.mark.parametrize("asked", ["2029-03-04", "2029-03", "2029"])
+@pytest.mark.parametrize(("noun", "time"), [("event", "start"), ("race", "starts_at"), ("lecture", "start_time")])
+async def test_records_of_a_day_or_month_are_generated_in_it(tmp_path: Path, noun: str, time: str, asked: str) -> None:
+    moment = {"type": "string", "format": "date-time"}
+    row = {"type": "object", "properties": {"id": STRING, "title": STRING, time: moment}, "required": ["id", time]}
+    shown = {"type": "object", "properties": {f"{noun}s": {"type": "array", "items": row}}, "required": [f"{noun}s"]}
+    listed = {**tool(f"list_{noun}s", "date"), "outputSchema": shown}
+    async with service(tmp_path, [listed]) as sim, sim.open() as world:
+        held = value(await world.call(f"list_{noun}s", {"date": asked}))[f"{noun}s"]
+        assert held
+        assert all(record[time].startswith(asked) for record in held)
