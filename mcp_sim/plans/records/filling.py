@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
@@ -40,12 +41,16 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     takes_null,
 )
-from mcp_sim.types.lexicon.english import plural, snake
+from mcp_sim.types.lexicon.english import last_word, plural, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Envelope, Plan
 from mcp_sim.types.result_schemas import choices_of
 
 _MANY = frozenset({"list", "search"})
+_EARLIER = re.compile(r"(?:previous|prior|former|old|from)_(.+)")
+"""Properties of an update's result with a value before it."""
+_LATER = re.compile(r"(?:remaining|new|updated|to)_(.+)|(.+)_(?:left|remaining)")
+"""Properties of an update's result with a value after it."""
 _CONFIRMATIONS, _MESSAGES = terms("results.confirmation"), terms("results.sentence")
 _TRUE, _NOTHING = terms("results.true"), terms("results.nothing")
 
@@ -122,7 +127,7 @@ class Filler:
     def _is_plain(self, schema: Record) -> bool:
         """Return whether the place holds the record and nothing else."""
         names = properties(schema)
-        if any(self._is_confirmation(snake(name), value) for name, value in names.items()):
+        if any(self._is_confirmation(snake(name), value) or self._changed(name) for name, value in names.items()):
             return False
         return all(name in self.entity.fields for name in names) and not any(
             place
@@ -184,18 +189,45 @@ class Filler:
 
     def _by_name(self, schema: Record, name: str, *, needed: bool, of_record: bool) -> Fill | None:
         """Return what fills a property by its name, or None if the name has no known meaning."""
-        plain = snake(name)
+        plain, changed = snake(name), self._changed(name)
+        if changed is not None:
+            return lambda facts: (facts.turn.view.get(self.entity.name, facts.key or "") or {}).get(changed)
+        later = self._changed(name, _LATER)
+        if later is not None and name not in self.entity.fields:
+            return record_value(later)
         is_field = name in self.plan.sets.values() or (of_record and name in self.entity.fields)
         if self.plan.verb in DONE and is_success_flag(name, schema) and not is_field:
             return lambda _facts: True
         if of_record and not is_field and is_alias_of_key(self.entity, name):
             return lambda facts: facts.key
+        left = self._names_left(plain, schema) if self.plan.verb in {"create", "delete"} else None
+        if left is not None:
+            return left
         if self._is_sentence(plain, schema) or self._is_confirmation(plain, schema):
             return self._sentence()
         is_asked = self.envelope.rows is not None and plain in self.inputs
         if (of_record or self.envelope.record is None) and name in self.entity.fields and not is_asked:
             return self._field(name, schema, needed=needed)
         return self._named(plain, schema) or self._figure(plain, schema)
+
+    def _names_left(self, name: str, schema: Record) -> Fill | None:
+        """Return what fills a list of names with those that a list, or that of a parent, has after a change."""
+        links = [field.name for field in self.entity.fields.values() if field.link is not None]
+        fields = [field.name for field in self.entity.fields.values() if not field.hidden]
+        others = fields[1:]
+        key = self.entity.fields.get(self.entity.key)
+        are_parents = {*others} <= {*links} or (key is not None and key.hidden and len(others) == 1)
+        own = {plural(word) for word in (*fields[:1], self.entity.name, last_word(self.entity.name))}
+        if main_type(schema) != "array" or properties(items(schema)) or not are_parents or name not in own:
+            return None
+
+        def left(facts: Facts) -> Json:
+            mine, view, entity = facts.record or {}, facts.view, self.entity.name
+            near = view.find(entity, others[0], mine.get(others[0])) if others else view.rows(entity)
+            after = [row for key, row in near if key != facts.key] + [mine] * (self.plan.verb == "create")
+            return [row[fields[0]] for row in after if all(row.get(at) == mine.get(at) for at in others)]
+
+        return left
 
     def _figure(self, name: str, schema: Record) -> Fill | None:
         """Return what fills a number that sums up the rows: how many there are, or how many are active."""
@@ -206,6 +238,14 @@ class Filler:
         if figure is len:
             return lambda facts: facts.page.total
         return lambda facts: figure([record for _, record in facts.page.rows])
+
+    def _changed(self, name: str, pattern: re.Pattern[str] = _EARLIER) -> str | None:
+        """Return the field that an update changes, if a property has its earlier value: `previous_salary`."""
+        match = pattern.fullmatch(snake(name))
+        if match is None or self.plan.verb != "update" or self.plan.each is not None:
+            return None
+        meant = {*words(next(filter(None, match.groups())))}
+        return next((field for field in (*self.plan.sets.values(), *self.plan.fixed) if meant <= {*words(field)}), None)
 
     def _is_sentence(self, name: str, schema: Record) -> bool:
         """Return whether a `status` in the result of a write without a record holds a sentence."""

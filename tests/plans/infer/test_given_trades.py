@@ -80,6 +80,34 @@ async def test_numbers_under_names_are_found_by_the_argument_of_that_name(tmp_pa
         assert value(await world.call("use_malt", {"malt": "pale", "kilograms": 15}))["kilograms"] == 65
 
 
+async def test_a_list_of_names_holds_those_to_which_a_verb_was_done(tmp_path: Path) -> None:
+    tools = [typed(tool(f"{name}_plate", "plate"), plates=names()) for name in ("block", "unblock")]
+    state = {"blocked_plates": ["X-1", "X-2"]}
+    async with service(tmp_path, state, *tools, tool("list_blocked_plates")) as sim, sim.open() as world:
+        assert value(await world.call("block_plate", {"plate": "X-3"})) == {"plates": ["X-1", "X-2", "X-3"]}
+        assert value(await world.call("unblock_plate", {"plate": "X-1"})) == {"plates": ["X-2", "X-3"]}
+        assert value(await world.call("list_blocked_plates")) == ["X-2", "X-3"]
+
+
+async def test_names_are_added_to_those_of_a_parent(tmp_path: Path) -> None:
+    state = {
+        "cooks": ["Al", "Bo"],
+        "responsible": {"grill": ["Al"], "oven": ["Bo"]},
+        "stations": {"grill": {"heat": 3}, "oven": {"heat": 2}},
+    }
+    tools = [
+        typed(tool("cooks_of_station", "station"), cooks=names()),
+        typed(tool("appoint_cook", "station", "cook"), cooks=names()),
+        tool("list_cooks"),
+        tool("get_station", "station"),
+    ]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        added = await world.call("appoint_cook", {"station": "oven", "cook": "Al"})
+        assert value(added) == {"cooks": ["Bo", "Al"]}
+        assert value(await world.call("cooks_of_station", {"station": "oven"})) == {"cooks": ["Bo", "Al"]}
+        assert value(await world.call("cooks_of_station", {"station": "grill"})) == {"cooks": ["Al"]}
+
+
 async def test_records_without_a_state_are_gone_when_they_are_called_off(tmp_path: Path) -> None:
     state = {"rehearsals": {"R1": {"place": "Mill"}, "R2": {"place": "Hall"}}}
     tools = [tool("list_rehearsals"), tool("cancel_rehearsal", "rehearsal_id")]
@@ -153,6 +181,15 @@ async def test_a_record_is_found_by_the_fields_that_a_tool_takes_and_shows(tmp_p
     async with service(tmp_path, state, *tools) as sim, sim.open() as world:
         assert value(await world.call("find_vehicle", {"plate": "B 2"})) == {"spot_id": "V-1", "level": "V"}
         assert refused(await world.call("find_vehicle", {"plate": "C 3"}))
+
+
+async def test_a_result_shows_what_remains(tmp_path: Path) -> None:
+    state = {"lots": [{"lot_id": "L-1", "litres": 480.5}, {"lot_id": "L-2", "litres": 20}]}
+    drawn = tool("withdraw_beer", "lot_id", "litres", litres=NUMBER)
+    tools = [typed(drawn, lot_id=STRING, remaining_litres=NUMBER), tool("get_lot", "lot_id")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        shown = value(await world.call("withdraw_beer", {"lot_id": "L-1", "litres": 80.5}))
+        assert shown == {"lot_id": "L-1", "remaining_litres": 400}
 
 
 async def test_names_without_a_verb_list_what_they_are_described_as(tmp_path: Path) -> None:

@@ -99,14 +99,14 @@ async def test_the_verb_of_a_trade_makes_what_other_tools_have(tmp_path: Path, v
         typed(record, f"{verb}_{noun}", "name", about=f"Add a {noun}.", rate_hourly=NUMBER),
         typed(record, f"get_{noun}", f"{noun}_id"), typed(rows(f"{noun}s", record), f"list_{noun}s"),
         typed(shape(rest=NUMBER), "get_balance", f"{noun}_id"),
-        typed(shape(**{f"{noun}_id": STRING, "rate_hourly": NUMBER}),
+        typed(shape(**{f"{noun}_id": STRING, "previous_rate": NUMBER, "rate_hourly": NUMBER}),
               "change_rate", f"{noun}_id", "rate_hourly", rate_hourly=NUMBER),
     ]  # fmt: skip
     async with serve(tmp_path, *tools) as sim, sim.open() as world:
         key = value(await world.call(f"{verb}_{noun}", {"name": "Ada", "rate_hourly": 31}))[f"{noun}_id"]
         assert key in {row[f"{noun}_id"] for row in value(await world.call(f"list_{noun}s"))[f"{noun}s"]}
         changed = value(await world.call("change_rate", {f"{noun}_id": key, "rate_hourly": 35}))
-        assert changed == {f"{noun}_id": key, "rate_hourly": 35}
+        assert changed == {f"{noun}_id": key, "previous_rate": 31, "rate_hourly": 35}
         assert value(await world.call(f"get_{noun}", {f"{noun}_id": key}))["rate_hourly"] == 35
 
 
