@@ -370,6 +370,41 @@ def _named(tool: str, *arguments: str) -> dict[str, Any]:
     return {"name": tool, "inputSchema": {"type": "object", "properties": schemas, "required": [*arguments]}}
 
 
+CONVERSION = """from mcp_sim.programs import Refused, tool
+
+tables = {}
+
+
+@tool
+def read_rate(world, quote):
+    if quote != "XPF":
+        raise Refused(f"Unknown quote {quote}")
+    return "1.2"
+"""
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        {"examples": ["XPF"]},
+        {"default": "XPF"},
+        {"description": "Either 'XPF' or nothing."},
+        {"description": "The quote, e.g. XPF."},
+    ],
+    ids=["example", "default", "quoted", "described"],
+)
+async def test_trials_use_the_values_that_a_schema_mentions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], mention: dict[str, Any]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    read_rate = _named("read_rate", "quote")
+    read_rate["inputSchema"]["properties"]["quote"] |= mention
+    Path("rates.json").write_text(json.dumps({"tools": [read_rate]}))
+    Path("reply.txt").write_text(CONVERSION)
+    assert await run("compile", "rates.json", "--reply", "reply.txt", "-o", "rates.py", "--json") == 0
+    assert "no call succeeded" not in report(capfd)["tools"]["read_rate"]["checks"]
+
+
 async def test_of_several_programs_each_answers_the_tools_that_it_answers_best(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

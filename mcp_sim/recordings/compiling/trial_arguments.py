@@ -27,6 +27,11 @@ _MOST_ROWS = 4
 """How many rows of each table, the oldest and the newest, and how many recorded sets of a tool give arguments."""
 _MOST_VALUES = 12  # how many values are tried for one argument
 _MOST_PARTS = 400  # how many objects of the given state are read
+_QUOTED = re.compile(r"(?<!\w)['\"`]([^'\"`\n]{1,60})['\"`](?!\w)")
+_EXAMPLE = re.compile(
+    r"\b(?:e\.g\.|for example|such as|example:)[,:]? +([^()'\"`\n]{1,80}?)(?=\)|;|\n|, |\.?\s*$|\.\s)"
+)
+"""An example in a description, without quotes: `(e.g. status = open)`."""
 _SQL = re.compile(r"\bSQL\b")
 _SQL_STATEMENTS = ("SELECT 1 AS one", "CREATE TABLE trial (name TEXT)", "INSERT INTO trial (name) VALUES ('one')")
 _NAMES = frozenset({"id", "key", "name", "title", "label", "path", "slug"})
@@ -141,7 +146,7 @@ class ArgumentSets:
         entity = self.domain.entities.get(plan.entity or "") if creates else None
         is_new_key = entity is not None and (name in {plan.key, entity.key} or snake(name) in {"name", "title"})
         known = [] if is_new_key else [*self._known(plan, name, schema, creates=creates)]
-        return [*_unique([*_statements(name, schema), *known, generated])][:_MOST_VALUES]
+        return [*_unique([*_statements(name, schema), *known, *_mentioned(schema), generated])][:_MOST_VALUES]
 
     def _known(self, plan: Plan, name: str, schema: Record, *, creates: bool) -> Iterator[Json]:
         """Yield values that an argument may mean: of recordings, of records, of the given state."""
@@ -189,6 +194,15 @@ class ArgumentSets:
             values.setdefault(snake(plan.key), row[entity.key])
         taken = {name: values[snake(name)] for name in properties(schema) if snake(name) in values}
         return {name: value for name, value in taken.items() if fitting_type(value, properties(schema)[name])}
+
+
+def _mentioned(schema: Record) -> Iterator[Json]:
+    """Yield the values that the description of an argument mentions, and its default."""
+    if main_type(schema) == "string":
+        description = str(schema.get("description", ""))
+        yield from (*_QUOTED.findall(description), *_EXAMPLE.findall(description))
+    if schema.get("default") is not None:
+        yield schema["default"]
 
 
 def _statements(name: str, schema: Record) -> Sequence[str]:
