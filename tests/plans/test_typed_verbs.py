@@ -122,7 +122,7 @@ PASSES = [
 async def test_flags_and_counters_of_new_records_follow_the_arguments(tmp_path: Path, visits: int | None) -> None:
     async with simulator(tmp_path, PASSES).open() as world:
         created = await answered(world, "issue_pass", holder="Ada", **({} if visits is None else {"visits": visits}))
-        assert (created["active"], created["used"]) == (True, 0)
+        assert (created["active"], created["visits_left"], created["used"]) == (True, visits or 0, 0)
 
 
 async def test_a_toggle_negates_a_flag_and_the_default_of_a_filter_applies(tmp_path: Path) -> None:
@@ -183,17 +183,21 @@ PART = {"part_id": TEXT, "kind": TEXT, "unit_cost_eur": AMOUNT, "quantity": WHOL
 
 
 async def test_numbers_of_a_declared_digest_are_computed(tmp_path: Path) -> None:
-    result = {"part_count": WHOLE, "total_quantity": WHOLE, "active_parts": WHOLE,
-              "average_quantity": AMOUNT, "summary": TEXT}  # fmt: skip
+    row = thing(kind=TEXT, parts=WHOLE, total_quantity=WHOLE)
+    result = {"part_count": WHOLE, "total_units": WHOLE, "total_value_eur": AMOUNT, "active_parts": WHOLE,
+              "average_quantity": AMOUNT, "by_kind": rows(row), "summary": TEXT}  # fmt: skip
     add = tool("add_part", needed="kind", kind=TEXT, unit_cost_eur=AMOUNT, quantity=WHOLE, output=thing(**PART))
     sums = tool("stock_report", output=thing(**result))
     async with simulator(tmp_path, [add, sums], world={"records": {"part": 0}}).open() as world:
         for kind, cost, quantity in (("bolt", 0.5, 100), ("bolt", 1.5, 10), ("saw", 20, 3)):
             await answered(world, "add_part", kind=kind, unit_cost_eur=cost, quantity=quantity)
         shown = await answered(world, "stock_report")
-    assert "113 total quantity" in shown.pop("summary")
+    assert "113 total units" in shown.pop("summary")
     assert shown == {
-        "part_count": 3, "total_quantity": 113, "active_parts": 3, "average_quantity": 37.67,
+        "part_count": 3, "total_units": 113, "total_value_eur": 125.0, "active_parts": 3, "average_quantity": 37.67,
+        "by_kind": [
+            {"kind": "bolt", "parts": 2, "total_quantity": 110}, {"kind": "saw", "parts": 1, "total_quantity": 3}
+        ],
     }  # fmt: skip
 
 
@@ -249,6 +253,7 @@ FLEET = [
 async def test_what_is_added_to_a_named_record_changes_it(tmp_path: Path) -> None:
     async with simulator(tmp_path, FLEET).open() as world:
         created = await answered(world, "register_vehicle", plate="B 1", odometer_km=10, seats=4)
+        assert created["seats_available"] == 4
         added = await answered(world, "add_mileage", vehicle_id=created["vehicle_id"], km=5)
         assert added == {**created, "odometer_km": 15}
         assert await answered(world, "get_vehicle", vehicle_id=created["vehicle_id"]) == added
@@ -280,16 +285,21 @@ CAKES = [
     tool("add_cake", needed="title baker", title=TEXT, baker=TEXT, output=thing(id=TEXT, title=TEXT, baker=TEXT)),
     tool("score_cake", "Give a score.", needed="cake_id judge score", cake_id=TEXT, judge=TEXT, score=WHOLE,
          output=thing(**ENTRY)),
+    tool("ranking", "Rank the cakes.", needed="", limit=WHOLE,
+         output=thing(cakes=rows(thing(cake_id=TEXT, title=TEXT, average_score=AMOUNT, scores=WHOLE)))),
 ]  # fmt: skip
 
 
-async def test_a_verb_of_its_own_makes_entries(tmp_path: Path) -> None:
+async def test_a_verb_of_its_own_makes_entries_and_a_ranking_sums_them_up(tmp_path: Path) -> None:
     async with simulator(tmp_path, CAKES, world={"records": {"cake": 0, "score": 0}}).open() as world:
         keys = [(await answered(world, "add_cake", title=title, baker="Ada"))["id"] for title in ("Tart", "Roll")]
         for key, points in ((keys[0], 4), (keys[0], 5), (keys[1], 9)):
             shown = await answered(world, "score_cake", cake_id=key, judge="Bo", score=points)
             assert (shown["cake_id"], shown["score"]) == (key, points)
             assert shown["id"] != key
+        best = {"cake_id": keys[1], "title": "Roll", "average_score": 9, "scores": 1}
+        assert (await answered(world, "ranking"))["cakes"][0] == best
+        assert (await answered(world, "ranking", limit=1))["cakes"] == [best]
 
 
 HARVEST = {"id": TEXT, "picked_on": {"type": "string", "format": "date"}, "kg": AMOUNT}

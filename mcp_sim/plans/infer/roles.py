@@ -362,7 +362,8 @@ def _is_near(argument: str, schema: Record, name: str, field: Field, features: T
     kinds = {main_type(schema), main_type(field.schema)}
     is_target = asked[:1] == ("to",) and shown == asked[1:]
     is_of_act = shown[1:] == asked and is_act(features.parsed.word, shown[0])
-    is_number = kinds <= _NUMBERS and {*asked} < {*shown} and _BOUNDS.isdisjoint({*shown} - {*asked})
+    is_set = {*map(singular, asked)} <= {*features.parsed.noun}  # `allot_beds(beds)` sets the `beds_planned`
+    is_number = kinds <= _NUMBERS and {*asked} < {*shown} and (is_set or _BOUNDS.isdisjoint({*shown} - {*asked}))
     return len(kinds) == 1 and (is_target or is_of_act or is_number)
 
 
