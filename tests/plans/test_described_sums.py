@@ -39,6 +39,7 @@ OTHERS = [tool(f"get_{noun}", f"{noun}_id") for noun in ("invoice", "trip", "bil
         ("The sum of the amounts of invoices that are not paid", "Ada", 70),
         ("How much a client owes: the amounts of outstanding invoices", "Ada", 70),
         ("The total amount of all invoices, paid or unpaid", "Ada", 110),
+        ("The total amount of all invoices (paid or not)", "Ada", 110),
         ("Return the number of paid invoices.", "Ada", 1),
         ("Return the total number of paid invoices.", "Ada", 1),
         ("The number of paid invoices and their total amount", "Ada", 1),

@@ -53,11 +53,11 @@ from mcp_sim.types.json_schema.shapes import (
 from mcp_sim.types.json_values import NOWHERE, as_key, in_list, is_key, nest_paths
 from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import last_word, singular, snake, words
-from mcp_sim.types.lexicon.terms import terms
+from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
 
-_RECORDING = terms("verbs.recording")
+_REST, _RECORDING = ordered("fields.rest"), terms("verbs.recording")
 _ONE = frozenset({"get", "update", "delete"})
 MOST_LINK_CANDIDATES = 32  # the most records that a link is chosen from, if no argument gives it
 
@@ -249,6 +249,7 @@ def record_maker(
         rule for rule in _defaults(entity) if rule.field.name not in plan.fixed and rule.field.name not in left_out
     ]
     lists = [field for field in entity.fields.values() if plan.how.get(field.name) == "append"]
+    rests = _rests(entity)
     order, settle, inherit = tuple(entity.fields), settling(entity, domain), _inherited(entity, domain)
     period = find_period(entity)
 
@@ -257,6 +258,9 @@ def record_maker(
             if field.name in record and not isinstance(record[field.name], list):
                 record[field.name] = [record[field.name]]
         inherit(turn.view, record)
+        for name, base in rests:
+            if name not in record and base in record:
+                record[name] = record[base]
         for rule in rules:
             if rule.field.name not in record:
                 rule.fill(turn, invent, record)
@@ -286,6 +290,13 @@ def optional_fields(plan: Plan, entity: Entity, domain: Domain) -> dict[str, Jso
     free = [rule for rule in free if rule.field.required or not is_one_of_several]  # other operations take them
     names = [rule.field.name for rule in free if rule.field.name in optional - needed]
     return dict.fromkeys(names) if entity.name in domain.given else {}
+
+
+def _rests(entity: Entity) -> list[tuple[str, str]]:
+    """Return the numbers that are at first as large as another one: `copies_available` with its `copies`."""
+    names = {snake(name): name for name in entity.fields}
+    forms = [(name, form) for name in names for word in _REST for form in (f"{name}_{word}", f"{word}_{name}")]
+    return [(names[form], names[name]) for name, form in forms if form in names]
 
 
 def _inherited(entity: Entity, domain: Domain) -> Callable[[View, Record], None]:
@@ -348,7 +359,10 @@ def generated_fields(entity: Entity) -> frozenset[str]:
     return frozenset(
         rule.field.name
         for rule in _defaults(entity)
-        if rule.stamp is None and (rule.settled is NOWHERE or rule.field.default_is_guessed) and rule.field.required
+        if rule.field.name not in dict(_rests(entity))
+        and rule.stamp is None
+        and (rule.settled is NOWHERE or rule.field.default_is_guessed)
+        and rule.field.required
     )
 
 

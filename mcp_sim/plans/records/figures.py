@@ -21,6 +21,7 @@ _LARGEST = 1e150
 """Products of two such numbers, and sums of many products, are floats. An integer of a call may have 400 digits."""
 _COUNTS, _MEANS = terms("figures.count"), terms("figures.mean")
 _TOTALS = terms("figures.total") | _COUNTS
+_PRICES, _QUANTITIES, _VALUES = terms("fields.price"), terms("fields.quantity"), terms("figures.value")
 
 
 def figure_beside_rows(name: str, schema: Record, entity: Entity) -> Figure | None:
@@ -67,16 +68,27 @@ def _figure_of(entity: Entity, parts: Sequence[str], *, is_named: bool) -> Figur
 
 
 def _sum_of_field(entity: Entity, parts: Sequence[str], *, is_mean: bool) -> Figure | None:
-    """Return the sum or mean of the number that these words name."""
+    """Return the sum or mean of the number that these words name, or of price times quantity for a value."""
     numbers = {name: words(snake(name)) for name, field in entity.fields.items()
                if main_type(field.schema) in NUMBERS and name != entity.key and field.link is None}  # fmt: skip
+    price = next((name for name, name_words in numbers.items() if not _PRICES.isdisjoint(name_words)), None)
+    quantity = next((name for name, name_words in numbers.items() if name_words[-1] in _QUANTITIES), None)
+    if price is not None and quantity is not None and not _VALUES.isdisjoint(parts):
+        return lambda rows: round(sum(number_in(row, price) * number_in(row, quantity) for row in rows), 2)
     name = next((name for name, name_words in numbers.items() if {*parts} <= {*name_words}), None)
+    if name is None and not _QUANTITIES.isdisjoint(parts):
+        name = quantity
     name = name or next((name for name, name_words in numbers.items() if parts[0] in name_words[:-1]), None)
     if name is None:
         return None
     if not is_mean:
         return lambda rows: sum_of(rows, name)
     return lambda rows: round(sum_of(rows, name) / len(rows), 2) if rows else 0
+
+
+def number_in(row: Mapping[str, Json], name: str) -> float:
+    """Return a number of a record, 0 if it lacks it."""
+    return as_number(row.get(name)) or 0
 
 
 def sum_of(rows: Sequence[Mapping[str, Json]], name: str) -> float:

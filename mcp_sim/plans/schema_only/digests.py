@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -15,13 +16,13 @@ from mcp_sim.plans.infer.filters import find_filters
 from mcp_sim.plans.infer.names import last_segment
 from mcp_sim.plans.infer.verbs import RETURN_VERBS, classify_verb, is_verb
 from mcp_sim.plans.records.doubts import is_any_doubtful
-from mcp_sim.plans.records.figures import NUMBERS, Figure, find_figure, sum_of
+from mcp_sim.plans.records.figures import NUMBERS, Figure, find_figure, number_in, sum_of
 from mcp_sim.plans.records.filters import filter_argument, test_maker
 from mcp_sim.types import Json, Record, Tool, Turn
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import as_object, items, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import as_list, as_object, items, main_type, properties, required
 from mcp_sim.types.json_values import is_number
 from mcp_sim.types.lexicon.english import last_word, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import ordered, terms
@@ -32,7 +33,8 @@ Digest: TypeAlias = Callable[[Turn], Record]
 _TEXTS = terms("figures.text")
 DIGESTS: Final = terms("nouns.digests")
 _GROUPS, _AMOUNTS = terms("fields.groups"), terms("fields.amounts")
-_TOTALS, _COUNTS, _LIMITS = terms("figures.total"), terms("figures.count"), terms("arguments.limit")
+_TOTALS, _COUNTS = terms("figures.total"), terms("figures.count")
+_RANKS, _LIMITS = terms("figures.rank"), terms("arguments.limit")
 _COUNTING, _SUMMING = (
     "|".join(phrase.replace("_", " ") for phrase in ordered(f"figures.{group}")) for group in ("counting", "summing")
 )
@@ -70,12 +72,14 @@ def digest_of(tool: Tool, domain: Domain) -> Digest | None:
 
 
 def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
-    """Return a function that computes what it can of a declared result: numbers, rows, and counts by a field.
+    """Return a function that computes what it can of a declared result: numbers, rows by a field, and sums of rows.
 
-    None if no property has a known meaning, or if the tool's name promises no digest.
+    None if no property has a known meaning, or if the tool's name promises no digest and no rows have one.
     """
-    parts, chosen = properties(schema), _chosen_entities(tool, domain)
-    others = [entity for entity in _known_entities(tool, domain) if entity not in chosen]
+    parts, known = properties(schema), _known_entities(tool, domain)
+    promised = _chosen_entities(tool, domain)
+    chosen = _shown_entities(parts, promised or known)
+    others = [entity for entity in known if entity not in chosen]
     asked = {*map(snake, properties(tool.input_schema))}
     numbers = [name for name, schema in parts.items() if main_type(schema) in NUMBERS and snake(name) not in asked]
     computed = {name: find_figure(name, chosen) or find_figure(name, others) for name in numbers}
@@ -86,7 +90,13 @@ def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
     listed = {
         name: entity for name, schema in parts.items() if (entity := _rows_of(properties(items(schema)).keys(), chosen))
     }
-    if not chosen or not (figures or listed):
+    grouped = {
+        name: _table(properties(items(schema)), [*chosen, *others], domain.entities)
+        for name, schema in parts.items()
+        if name not in listed
+    }
+    tables = {name: table for name, table in grouped.items() if table is not None}
+    if not tables and not (promised and (figures or listed)):
         return None
     texts = [name for name, schema in parts.items() if _is_free(schema) and snake(name) in _TEXTS]
     whole = {name for name, schema in parts.items() if main_type(schema) == "integer"}
@@ -98,6 +108,9 @@ def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
         for name, entity in listed.items():
             shown = properties(items(parts[name]))
             result[name] = [{field: row[field] for field in shown if field in row} for row in rows[entity.name]]
+        for name, table in tables.items():
+            result[name] = table.rows(turn, rows[table.entity.name], tool)
+            result |= _sums_of(as_list(result[name]), parts, result)
         result = {name: _whole(value) if name in whole else value for name, value in result.items()}
         sentence = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in result.items() if is_number(value))
         return result | dict.fromkeys(texts, f"{sentence}.")
@@ -121,9 +134,70 @@ def _chosen_entities(tool: Tool, domain: Domain) -> list[Entity]:
     return next((entities for entities in several if entities), known)
 
 
+def _shown_entities(parts: Mapping[str, Record], entities: Sequence[Entity]) -> list[Entity]:
+    """Return the entities, those first whose records the lists of a result show, then those whose fields they have."""
+    columns = [{*properties(items(schema))} for schema in parts.values()]
+
+    def distance(entity: Entity) -> int:
+        if any(_rows_of(names, [entity]) for names in columns):
+            return 0
+        return 1 if any(entity.fields.keys() & names - {entity.key} for names in columns) else 2
+
+    return sorted(entities, key=distance)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Rows with a value of a field, and figures of the records that have it."""
+
+    entity: Entity
+    group: str
+    columns: Mapping[str, Figure]
+    shown: Sequence[str]
+    """Columns that the record has to which the field refers."""
+
+    def rows(self, turn: Turn, records: Sequence[Record], tool: Tool) -> list[Json]:
+        """Return a row for each value, ranked and cut if the tool asks for the top."""
+        held = sorted({value for row in records if isinstance(value := row.get(self.group), str)})
+        link = self.entity.fields[self.group].link
+        table = list[Record]()
+        for value in held:
+            other = turn.view.get(link, value) if link is not None else None
+            mine = [row for row in records if row.get(self.group) == value]
+            figures = {name: compute(mine) for name, compute in self.columns.items()}
+            table.append({self.group: value, **{name: (other or {}).get(name) for name in self.shown}, **figures})
+        if not _RANKS.isdisjoint(words(f"{tool.name} {tool.description}".lower())):
+            table.sort(key=lambda row: number_in(row, next(iter(self.columns))), reverse=True)
+        limit = next((value for name, value in turn.call.arguments.items() if snake(name) in _LIMITS), None)
+        return [*table[: limit if isinstance(limit, int) else None]]
+
+
+def _table(parts: Mapping[str, Record], entities: Sequence[Entity], others: Mapping[str, Entity]) -> _Table | None:
+    """Return how rows are grouped by a field of an entity, if all other columns can be computed or looked up."""
+    for entity in entities:
+        group = next((name for name in parts if name in entity.fields and name != entity.key), None)
+        if group is None or main_type(parts[group]) != "string":
+            continue
+        computed = {name: find_figure(name, [entity]) for name, schema in parts.items() if main_type(schema) in NUMBERS}
+        columns = {name: figure[1] for name, figure in computed.items() if figure is not None}
+        link = others.get(entity.fields[group].link or "")
+        shown = [name for name in parts if name != group and name not in computed]
+        if columns and len(columns) == len(computed) and all(link and name in link.fields for name in shown):
+            return _Table(entity, group, columns, shown)
+    return None
+
+
 def _rows_of(names: AbstractSet[str], entities: Sequence[Entity]) -> Entity | None:
     """Return the entity whose records a list shows with their keys."""
     return next((entity for entity in entities if entity.key in names and entity.fields.keys() >= names), None)
+
+
+def _sums_of(rows: Sequence[Json], parts: Mapping[str, Record], known: Record) -> Record:
+    """Return the totals beside rows: `total_cost` of their `monthly_cost`."""
+    columns = {last_word(name): name for row in rows[:1] for name in as_object(row)}
+    sums = [name for name in parts if name not in known and not _TOTALS.isdisjoint(words(snake(name)))]
+    totals = {name: columns[last_word(name)] for name in sums if last_word(name) in columns}
+    return {name: sum_of([as_object(row) for row in rows], column) for name, column in totals.items()}
 
 
 def _is_free(schema: Record) -> bool:
@@ -324,5 +398,7 @@ def _means(state: str, said: Sequence[str]) -> bool | None:
     is_denied = f"un{''.join(parts)}" in said or ("_".join(parts) in _SETTLED and not _OWED.isdisjoint(said))
     if place is None:
         return False if is_denied else None
-    is_meant = _NEGATIONS.isdisjoint(said[max(0, place - 2) : place])
+    is_meant, end = _NEGATIONS.isdisjoint(said[max(0, place - 2) : place]), said[place + len(parts) :][:2]
+    if end[:1] == ["or"] and not _NEGATIONS.isdisjoint(end):  # `paid or not`
+        return None
     return None if is_meant and is_denied else is_meant
