@@ -50,7 +50,7 @@ class TakenAnswers:
 
     def adoption(self, turn: Turn) -> Adoption:
         """Return how an answer to this call becomes part of the world. Nothing that is known is held against it."""
-        facts = FixedFacts(turn, turn.memories.of(self._owner), is_write=True)
+        facts = FixedFacts(turn, turn.memories.of(self._owner), None, is_write=True)
         return Adoption(self.plain(turn), self.tool(turn), self._disclosure, facts, self.draft(turn))
 
     def earlier(self, turn: Turn) -> Transition | None:

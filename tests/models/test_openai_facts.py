@@ -10,6 +10,7 @@ import pytest
 from support.desk import TICKET, Desk, desk_in, fenced, measured, said, ticket, value
 from support.endpoint import Engine, saying, serving
 
+from mcp_sim import Simulator
 from mcp_sim.types import ToolResult
 from mcp_sim.world.world import World
 
@@ -55,6 +56,35 @@ async def test_a_contradiction_is_asked_for_again_and_then_that_value_alone_is_c
         engine.respond = saying("{}", "{}", json.dumps(wrong), json.dumps(served))
         assert value(await world.call("get_ticket", {"ticket_id": "ticket_00001"})) == served
         assert "repaired" not in measured(world)
+
+
+@pytest.mark.parametrize("keyword", ["oneOf", "anyOf"])
+async def test_another_variant_of_a_record_contradicts_the_given_one(keyword: str, tmp_path: Path) -> None:
+    def variant(**fields: Json) -> Json:
+        return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
+
+    text, given = {"type": "string"}, {"id": "F-1", "title": "Cable", "status": "open"}
+    ready = variant(id=text, title=text, status={"const": "open"})
+    closed = variant(id=text, title=text, status={"const": "closed"}, closed_by=text)
+    tool = {
+        "name": "get_ferry",
+        "inputSchema": {"type": "object", "properties": {"ferry_id": text}, "required": ["ferry_id"]},
+        "outputSchema": {"type": "object", keyword: [ready, closed]},
+    }
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": [tool]}), encoding="utf-8")
+    wrong = {**given, "status": "closed", "closed_by": "Ann"}
+    async with serving(saying(json.dumps(wrong))) as engine:
+        scenario = {
+            "mcp_sim": 1,
+            "tools": "tools.json",
+            "world": {"state": {"ferries": [given]}},
+            "world_model": {"openai": {"base_url": engine.url, "model": "tiny"}},
+        }
+        (tmp_path / "port.yaml").write_text(json.dumps(scenario), encoding="utf-8")
+        async with Simulator.load(tmp_path / "port.yaml", trust=True) as simulator, simulator.open() as world:
+            assert value(await world.call("get_ferry", {"ferry_id": "F-1"})) == given
+            assert world.view.get("ferry", "F-1") == given
+            assert "status is 'open', not 'closed'" in engine.asked[1].question
 
 
 @pytest.mark.parametrize(("given", "wrong"), [("", "Horn"), ("x", "box"), ("7 days", "7chain"), ("30", "7")])

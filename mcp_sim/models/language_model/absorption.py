@@ -46,15 +46,12 @@ class Contradiction:
 class Absorption:
     """The absorption of the subjects of one answer.
 
-    `view` has the changes of the call itself. `may_show`: whether the outputSchema of the tool allows a value at a
-    place; what it does not allow is not a fact to this tool. `is_search`: the answer shows excerpts, which are not
-    facts.
+    `view` has the changes of the call itself. `is_search`: the answer shows excerpts, which are not facts.
     """
 
     disclosure: Disclosure
     facts: FixedFacts
     view: View
-    may_show: Callable[[Path, Json], bool]
     is_search: bool
     changes: tuple[Change, ...] = ()
     absorbed: list[Change] = field(default_factory=list[Change])
@@ -81,8 +78,7 @@ class Absorption:
                 self.fixed += name in fixed
                 for path, ours, theirs in differences(fixed[name], shown, (name,)) if name in fixed else ():
                     label = f"{subject.entity.name} {subject.key!r}: {'.'.join(map(str, path))}"
-                    if self.may_show((*subject.path, *path), ours):
-                        yield Contradiction((*subject.path, *path), f"{label} is {ours!r}, not {theirs!r}", ours)
+                    yield Contradiction((*subject.path, *path), f"{label} is {ours!r}, not {theirs!r}", ours)
 
     def undisclosed(self, subjects: Iterable[Subject], drafted: Sequence[Subject]) -> Iterator[Contradiction]:
         """Yield what an answer shows of values that the model may not see or change, and what it leaves out of them.
@@ -195,11 +191,7 @@ class Absorption:
         return {
             name: value
             for name, value in fields.items()
-            if name not in stored
-            or (
-                not equal(stored[name], value)
-                and (name not in fixed or not self.may_show((*subject.path, name), fixed[name]))
-            )
+            if name not in stored or (name not in fixed and not equal(stored[name], value))
         }
 
     def _change(self, change: Change) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from mcp_sim.models.language_model.absorption import OMITTED, Absorption, Contradiction, Unchecked, corrected, is_absent
@@ -184,7 +183,7 @@ class Adoption:
     def _contradictions(self, judged: _Judged) -> list[Contradiction]:
         """Return what contradicts the world, and note what is shown and fixed."""
         self.identified = bool(judged.subjects)
-        absorption, after = self._absorption(judged, ()), self._absorption(judged, judged.changes)
+        absorption, after = self._absorption(()), self._absorption(judged.changes)
         plan, entity = self.tool.plan, self.tool.entity
         agreement = CallAgreement(
             self.turn, plan, entity, judged.subjects, judged.changes, judged.value, after.is_certainly_absent
@@ -249,7 +248,7 @@ class Adoption:
                 written.note_effect(changes, judged.value)
                 written.note_records(changes, judged.subjects)
             written.note_hidden(changes, judged.subjects)
-        absorption = self._absorption(judged, changes)
+        absorption = self._absorption(changes)
         absorption.absorb(judged.subjects)
         for change in changes:
             if change.record is not None and change.entity in self.domain.entities:
@@ -266,16 +265,9 @@ class Adoption:
             unchecked=frozenset(absorption.unchecked),
         )
 
-    def _absorption(self, judged: _Judged, changes: tuple[Change, ...]) -> Absorption:
-        is_search, may_show = self.tool.plan.verb == "search", partial(self._may_show, judged)
-        return Absorption(self.disclosure, self.facts, self.turn.view.after(changes), may_show, is_search, changes)
-
-    def _may_show(self, judged: _Judged, path: Path, value: Json) -> bool:
-        """Whether the answer conforms to the outputSchema of the tool with a value at a place."""
-        validator, readable = self.tool.validator, judged.readable
-        if validator is None or readable is None:
-            return True
-        return validator.is_valid(readable.write(replace_part(readable.value, path, value)).value)
+    def _absorption(self, changes: tuple[Change, ...]) -> Absorption:
+        is_search = self.tool.plan.verb == "search"
+        return Absorption(self.disclosure, self.facts, self.turn.view.after(changes), is_search, changes)
 
     def _unidentified(self, judged: _Judged) -> Unchecked:
         """Return the rows of the plan that identify nothing, as no check may compare them."""

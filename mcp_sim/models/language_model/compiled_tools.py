@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from mcp_sim.models.language_model.absorption import is_closed
+from mcp_sim.models.language_model.conformity import DeclaredValues
 from mcp_sim.models.language_model.conversation import Transcript
 from mcp_sim.models.language_model.disclosure import Disclosure
 from mcp_sim.models.language_model.subjects import SubjectNames, entity_names, scalars
@@ -161,8 +162,9 @@ class CompiledTool:
     """A tool, or one choice of a tool whose argument selects an operation.
 
     `answer` answers by the plan. `reply_schema` is the grammar of a reply, `closed_schema` a stricter one that cannot
-    run on for long, `validator` checks the tool's own outputSchema; all are None if it is missing. `inspect` finds
-    where a transition contradicts the world. `varies`: the same call may be answered differently each time.
+    run on for long, `validator` checks the tool's own outputSchema, and `declared` single values of an answer; all are
+    None if it is missing. `inspect` finds where a transition contradicts the world. `varies`: the same call may be
+    answered differently each time.
     """
 
     tool: Tool
@@ -172,6 +174,7 @@ class CompiledTool:
     relevant: RelevantRecords
     schema: Record | None
     validator: Validator | None
+    declared: DeclaredValues | None
     reply_schema: Record | None
     closed_schema: Record | None
     names: SubjectNames
@@ -214,6 +217,7 @@ class CompiledTools:
                 relevant=relevant_records(chosen, domain),
                 schema=tool.output_schema,
                 validator=None if tool.output_schema is None else Validator(tool.output_schema),
+                declared=None if tool.output_schema is None else DeclaredValues(tool.output_schema),
                 reply_schema=self._reply_schema(tool, self._bounds),
                 closed_schema=self._reply_schema(tool, replace(self._bounds, is_open=False)),
                 names=SubjectNames.of(tool, chosen, domain, self._names),

@@ -6,16 +6,17 @@ such as 2.5 for "2.5", or left out if the rest is valid.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import reduce
+from functools import cached_property, reduce
 
 from mcp_sim.models.language_model.observations import Readable
 from mcp_sim.models.language_model.reply import load_json
 from mcp_sim.types import Json, Observation, Record, ToolResult
 from mcp_sim.types.errors import Rejected
-from mcp_sim.types.json_schema.shapes import as_list, as_object, properties
+from mcp_sim.types.json_schema.expansion import expanded
+from mcp_sim.types.json_schema.shapes import as_list, as_object, properties, property_of
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import Path, canonical, get_part, is_number, replace_part, without_part
 
@@ -102,3 +103,43 @@ def _mended(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
         yield path, replace_part(value, path, canonical(part))
     for length in range(len(path), 0, -1):
         yield path[:length], without_part(value, path[:length])
+
+
+class DeclaredValues:
+    """The parts of an outputSchema, each compiled at its first use."""
+
+    def __init__(self, schema: Record) -> None:
+        self._schema = schema
+        self._tests = dict[int, tuple[Record, Callable[[Json], bool]]]()
+        """By the identity of the part, which is kept beside its test."""
+
+    @cached_property
+    def _expanded(self) -> Record:
+        return expanded(self._schema)
+
+    def allow(self, path: Path, value: Json) -> bool:
+        """Whether a place of an answer may have a value; True for places that the schema does not declare."""
+        parts = [self._expanded]
+        for step in path:
+            parts = [inner for schema in parts for inner in _inside(schema, step)]
+        return not parts or any(self._test_of(schema)(value) for schema in parts)
+
+    def _test_of(self, schema: Record) -> Callable[[Json], bool]:
+        if id(schema) not in self._tests:
+            try:
+                validator = Validator(schema)
+            except ValueError:
+                validator = Validator({})
+            self._tests[id(schema)] = schema, validator.is_valid
+        return self._tests[id(schema)][1]
+
+
+def _inside(schema: Record, step: str | int) -> Iterator[Record]:
+    """Yield the schemas of a property or an item, also those of alternatives."""
+    if isinstance(step, int):
+        candidates: list[Json] = [*as_list(schema.get("prefixItems")), schema.get("items")]
+    else:
+        candidates = [property_of(schema, step) or schema.get("additionalProperties")]
+    yield from (as_object(candidate) for candidate in candidates if candidate and isinstance(candidate, dict))
+    for branch in (*as_list(schema.get("anyOf")), *as_list(schema.get("oneOf"))):
+        yield from _inside(as_object(branch), step)

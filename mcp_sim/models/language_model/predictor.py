@@ -196,7 +196,7 @@ class ModelPredictor:
         plain = replace(turn, call=self._tools.plain_call(turn.call))
         changes = draft.transition.changes if tool.is_write and draft is not None and draft.ok else None
         reach = None if changes is None else Reach.of(plain, tool.plan, self._domain, changes)
-        facts = FixedFacts(turn, self._conversation.memory(turn), tool.is_write, reach)
+        facts = FixedFacts(turn, self._conversation.memory(turn), tool.declared, tool.is_write, reach)
         return Adoption(plain, tool, self._disclosure, facts, draft, before=self._earlier(turn, tool))
 
     async def _follow_instruction(
