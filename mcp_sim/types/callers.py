@@ -14,6 +14,7 @@ from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.tools import Tool
 
 _TOKENS, _NAMES = terms("arguments.credential"), ordered("arguments.handle")
+_SECRETS = terms("fields.secret")
 _FEWEST = 2
 """The fewest tools that take the token: a single one may issue or check it."""
 _MOST_ROWS, _DEPTH = 2_000, 4
@@ -45,11 +46,12 @@ def find_caller(tools: Collection[Tool], state: Json) -> Caller | None:
     """Return the token that several tools take and that given accounts have, or None."""
     counts = Counter(name for tool in tools for name in properties(tool.input_schema) if _is_token(name))
     for argument, count in counts.most_common():
+        if count < _FEWEST:
+            break
         tables = [table for table in _tables(state) if any(argument in row for row in table.values())]
-        if count < _FEWEST or len(tables) != 1:
-            continue
-        name = _name_of(tables[0], state, tools)
-        return None if name is None else Caller(argument, name)
+        name = _name_of(tables[0], state, tools) if len(tables) == 1 else None
+        if name is not None:
+            return Caller(argument, name)
     return None
 
 
@@ -71,7 +73,7 @@ def _tables(value: Json, depth: int = _DEPTH) -> Iterator[Mapping[str, Record]]:
 def _name_of(accounts: Mapping[str, Record], state: Json, tools: Collection[Tool]) -> str | None:
     """Return the field with the names of accounts.
 
-    It repeats their keys, or other rows or tools name accounts by it.
+    It repeats their keys, or other rows or tools name accounts by it. Those with secrets have user names.
     """
     keys = {*accounts}
     fields = {name for row in accounts.values() for name in row}
@@ -79,7 +81,7 @@ def _name_of(accounts: Mapping[str, Record], state: Json, tools: Collection[Tool
     if (name := min(repeated, default=None)) is not None:
         return name
     if all(key.isdigit() for key in keys):
-        return next((name for name in _NAMES if name in fields), None)
+        return next((name for name in _NAMES if name in fields and _identifies(name, accounts)), None)
     referring: dict[str, set[str]] = {}
     for table in _tables(state):
         for row in table.values() if {*table} != keys else ():
@@ -88,4 +90,11 @@ def _name_of(accounts: Mapping[str, Record], state: Json, tools: Collection[Tool
                     referring.setdefault(name, set()).add(value)
     linked = [name for name, values in referring.items() if values <= keys]
     taken = [name for tool in tools for name in properties(tool.input_schema) if snake(name) in _NAMES]
+    taken += _NAMES if any(last_word(name) in _SECRETS for name in fields) else ()
     return min(linked, default=None) or next((name for name in taken if name not in fields), None)
+
+
+def _identifies(name: str, rows: Mapping[str, Record]) -> bool:
+    """Whether no two rows have the same value: a user may have several devices, and a session each."""
+    values = [str(row.get(name)) for row in rows.values()]
+    return len({*values}) == len(values)

@@ -204,7 +204,7 @@ def _getting(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     if plan.key is None and not entity.singleton:
         return _finding(tool, plan, domain, show)
     if entity.inside is not None:
-        return _getting_inside(tool, plan, entity, show)
+        return _getting_inside(tool, plan, entity, domain, show)
     find, name, is_lost = finder(tool, plan, entity), entity.name, absence_test(plan)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
@@ -216,17 +216,24 @@ def _getting(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     return answer
 
 
-def _getting_inside(tool: Tool, plan: Plan, entity: Entity, show: Show) -> Answer:
+def _getting_inside(tool: Tool, plan: Plan, entity: Entity, domain: Domain, show: Show) -> Answer:
     """Return the answer that gets a record inside a record of another entity."""
     fetch, place = argument(plan.key or ""), entity.inside or Inside("", "")
+    fetch_holder, holder = argument(plan.holder or ""), Plan(plan.tool, "get", place.entity, key=plan.holder)
+    find = None if plan.holder is None else finder(tool, holder, domain.entities[place.entity])
     is_doubtful = inner_doubts_test(plan, place)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         asked = fetch(turn.call.arguments)
-        record = find_inside(turn.view, entity, asked)
+        outer = fetch_holder(turn.call.arguments)
+        key = None if find is None or outer is ABSENT or outer is None else find(turn)
+        if isinstance(key, Observation):
+            return Transition(key)
+        record = find_inside(turn.view, entity, asked, key)
         if record is None:
             missing = not_found(tool, entity.name, None if asked is ABSENT else asked, plan.key)
             is_unsure = bool(turn.memory.get(doubts_name(place.entity))) and is_doubtful(turn, ())
+            is_unsure = is_unsure or find_inside(turn.view, entity, asked) is not None  # in the record of another one
             return Transition(missing, guessed=is_unsure)
         return show(Facts(turn, turn.view, record, record[entity.key]))
 

@@ -142,13 +142,13 @@ def _finder_by_fields(tool: Tool, plan: Plan, entity: Entity) -> Find:
     return find
 
 
-def find_inside(view: View, entity: Entity, value: Json) -> Record | None:
-    """Return the record that a value names inside a record of another entity, or None."""
+def find_inside(view: View, entity: Entity, value: Json, holder: Key | None = None) -> Record | None:
+    """Return the record that a value names inside a record of another entity, or inside the given one, or None."""
     place = entity.inside
     if place is None or not isinstance(value, str | int) or isinstance(value, bool):
         return None
     holders = view.find(place.entity, f"{place.field}.*.{entity.key}", value)
-    parts = (row for _, holder in holders for row in parts_of(value_at(holder, place.field)))
+    parts = (row for key, outer in holders if holder in {None, key} for row in parts_of(value_at(outer, place.field)))
     return next((row for row in parts if row.get(entity.key) == value), None)
 
 

@@ -215,3 +215,27 @@ async def test_accounts_are_not_called_after_a_text_that_tools_mention(tmp_path:
         await world.call("change_town", {"username": "bo", "town": "Trier"})
         assert value(await world.call("get_town", {"username": "bo"}))["town"] == "Trier"
         assert value(await world.call("get_town", {"username": "ada"}))["town"] == "Ulm"
+
+
+@pytest.mark.parametrize("caller", ["username", "login", "token"])
+async def test_rows_in_a_record_are_read_in_that_of_the_caller_alone(tmp_path: Path, caller: str) -> None:
+    rows = {"ada": [{"order_id": "O1", "price": 4}], "bo": [{"order_id": "O2", "price": 6}]}
+    names = {at: f"t-{at}" if caller == "token" else at for at in rows}
+    state = {"accounts": {at: {"password": f"{at}-1", "token": f"t-{at}", "orders": rows[at]} for at in rows}}
+    tools = tool("list_orders", caller), tool("get_order", caller, "order_id")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        for at, orders in rows.items():
+            asked = {caller: names[at], "order_id": orders[0]["order_id"]}
+            assert value(await world.call("list_orders", {caller: names[at]})) == orders
+            assert value(await world.call("get_order", asked)) == orders[0]
+        assert refused(await world.call("get_order", {caller: names["ada"], "order_id": "O2"}))
+        assert world.ledger.steps[-1]["guessed"]
+
+
+@pytest.mark.parametrize(("noun", "token"), [("device", "device_token"), ("badge", "badge_token"), ("app", "api_key")])
+async def test_a_token_is_of_no_account_if_an_account_has_several(tmp_path: Path, noun: str, token: str) -> None:
+    rows = [{token: at, "username": "ada", "place": at} for at in ("d1", "d2")]
+    tools = tool(f"delete_{noun}", token), tool(f"get_{noun}", token), tool(f"list_{noun}s")
+    async with service(tmp_path, {f"{noun}s": rows}, *tools) as simulator, simulator.open("w") as world:
+        await world.call(f"delete_{noun}", {token: "d2"})
+        assert value(await world.call(f"list_{noun}s", {})) == rows[:1]
