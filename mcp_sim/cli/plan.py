@@ -222,6 +222,8 @@ def _filters(plan: Plan) -> Iterator[str]:
             yield f"{argument}: {rule.field} is {rule.only!r}"
         elif rule.unless is not None:
             yield f"{argument}: else {rule.field} is not {rule.unless!r}"
+        elif rule.until:
+            yield f"{argument}: {rule.field} to {rule.until}"
         elif rule.op == "equals":
             yield argument if argument == rule.field else f"{argument}: {rule.field}"
         else:

@@ -32,6 +32,8 @@ class Filter:
     """The value that the field must not have unless the argument is true (`include_archived`). True filters nothing."""
     default: Json = None
     """The value of the argument if it is missing."""
+    until: str = ""
+    """The field with the end of a period that begins in `field`, if the argument is a day within it."""
 
 
 @frozen

@@ -45,6 +45,7 @@ _FEWEST_VERBS, _MOST = 3, 0.6
 LONGEST_NOUN = 8
 """The most words of a noun that is looked up inside a longer name, so that long names take linear time."""
 
+_CALLER, _ASKING = ("current", "user"), terms("phrases.asking_for_caller")
 _ONE_OF_A_KIND, _BATCH = terms("phrases.one_of_a_kind"), terms("phrases.batch")
 _EXTREMES = terms("arguments.newest", "arguments.oldest")
 _FILLERS = terms("phrases.fillers", "phrases.one_of_a_kind", "phrases.batch")
@@ -194,6 +195,8 @@ def parse_names(
     size = len(shared)
     bare = {name: _join_phrase(parts[size:] if parts[:size] == shared else parts) for name, parts in bare.items()}
     bare = _with_owners_last(_with_lists_joined(bare))
+    if _CALLER in given:
+        bare = {name: ("get", *_CALLER) if "_".join(parts) in _ASKING else parts for name, parts in bare.items()}
     parsed_names = _with_described_nouns({name: parse_name(parts) for name, parts in bare.items()}, descriptions)
     parsed_names = _with_shared_noun(parsed_names, shared)
     parsed_names = {name: _with_given_noun(parsed, bare[name], given) for name, parsed in parsed_names.items()}

@@ -20,7 +20,7 @@ from mcp_sim.types.json_values import NOWHERE, in_list, value_at
 from mcp_sim.types.lexicon.english import is_id, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Filter, Plan
-from mcp_sim.types.time_formats import seconds_of, time_format
+from mcp_sim.types.time_formats import parse_time, seconds_of, time_format
 from mcp_sim.types.views import find_named
 from mcp_sim.world.tables import lowered
 
@@ -58,6 +58,8 @@ def test_maker(rule: Filter) -> Callable[[Json], Test]:
     field = rule.field
     if rule.op == "in":
         return lambda wanted: _any_of(field, in_list(wanted))
+    if rule.until:
+        return lambda wanted: _lasting(field, rule.until, wanted)
     if rule.op == "contains":
         return lambda wanted: _containing(field, wanted)
     if rule.op == "equals":
@@ -88,6 +90,19 @@ def _containing(field: str, wanted: Json) -> Test:
         if isinstance(value, list):
             return all(inner in value for inner in parts)
         return isinstance(value, str) and all(word in value.lower() for word in lowered)
+
+    return test
+
+
+def _lasting(start: str, end: str, wanted: Json) -> Test:
+    """Return a test that a period contains a day. One without an end lasts."""
+    day = parse_time(wanted)
+    if day is None:
+        return _containing(start, wanted)
+
+    def test(record: Record) -> bool:
+        begun, ended = parse_time(record.get(start)), parse_time(record.get(end))
+        return begun is not None and begun.date() <= day.date() and (ended is None or day.date() <= ended.date())
 
     return test
 

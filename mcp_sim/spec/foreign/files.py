@@ -135,11 +135,11 @@ def _mark(value: Json) -> tuple[str, str] | None:
 
 
 def _are_functions(value: Json) -> bool:
-    """Whether a value lists functions for language models, rather than the tools of an MCP server."""
+    """Whether a value lists functions for language models, also beside tools of their own, which have a type alone."""
     rows = [as_object(row) for row in as_list(value)]
-    return not any("inputSchema" in row for row in rows) and any(
-        isinstance(row.get(key), dict | list) for row in rows for key in _PARAMETERS
-    )
+    known = [any(isinstance(row.get(key), dict | list) for key in _PARAMETERS) for row in rows]
+    others = (row for row, is_function in zip(rows, known, strict=True) if not is_function)
+    return any(known) and all("inputSchema" not in row for row in rows) and all("type" in row for row in others)
 
 
 # names ----------------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ class FilterPart(Part):
     only: Json = Field(default=None, description="Value that the field must have if the argument is true.")
     unless: Json = Field(default=None, description="Value that the field must not have unless the argument is true.")
     default: Json = Field(default=None, description="Value of the argument if it is missing.")
+    until: str = Field(default="", description="Field with the end of a period from `field`, which contains the day.")
 
 
 class PagingPart(Part):

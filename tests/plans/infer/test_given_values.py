@@ -129,3 +129,25 @@ async def test_what_is_null_in_all_given_records_can_be_set(
         await world.call("update_parcel", {"parcel_id": "p0", argument: new})
         assert value(await world.call("get_parcel", {"parcel_id": "p0"}))[argument] == new
         assert not any(step.get("guessed") for step in world.ledger.steps)
+
+
+@pytest.mark.parametrize(("argument", "begin", "end"), [("on_date", "starts_on", "ends_on"), ("date", "start", "end")])
+async def test_a_day_is_one_of_a_period(tmp_path: Path, argument: str, begin: str, end: str) -> None:
+    shows: Json = [
+        {"id": "s1", begin: "2026-04-01", end: "2026-06-30"},
+        {"id": "s2", begin: "2026-07-01", end: "2026-09-30"},
+        {"id": "s3", begin: "2026-06-30", end: None},
+    ]
+    listing = tool("list_shows", argument)
+    days = {"2026-03-31": [], "2026-04-01": ["s1"], "2026-06-30": ["s1", "s3"], "2026-10-01": ["s3"]}
+    async with service(tmp_path, {"shows": shows}, listing) as sim, sim.open() as world:
+        for day, keys in days.items():
+            answer = await world.call("list_shows", {argument: day})
+            assert [row["id"] for row in value(answer)] == keys
+
+
+@pytest.mark.parametrize("name", ["whoami", "get_me", "who_am_i"])
+async def test_who_calls_is_the_current_user(tmp_path: Path, name: str) -> None:
+    user: Json = {"id": "u1", "name": "Ada"}
+    async with service(tmp_path, {"current_user": user}, tool(name)) as sim, sim.open() as world:
+        assert value(await world.call(name, {})) == user
