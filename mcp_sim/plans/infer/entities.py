@@ -165,7 +165,6 @@ _PREFIXED = re.compile(r"\^?[A-Za-z]{2,}[_-]")
 """The beginning of a pattern of keys that only records of one kind have."""
 
 _ID = re.compile(r"\b(?:id|ID|identifier)\b")
-_SUPERIORS, _STAFF = terms("nouns.superiors"), terms("nouns.staff")
 
 
 def link_of(entity: str, field: Field, keys: Mapping[str, Field]) -> str | None:
@@ -184,8 +183,6 @@ def link_of(entity: str, field: Field, keys: Mapping[str, Field]) -> str | None:
     nouns = ("_".join(noun) for noun in last_nouns(tuple(stem.split("_"))))
     stems = (entity.removeprefix("sub"), entity) if stem == "parent" else (stem, *nouns)
     target = next((candidate for candidate in stems if candidate in keys), None)
-    if target is None and stem in _SUPERIORS and entity in _STAFF:
-        target = entity  # the manager of an employee is one of them
     if target is not None and len({_pattern(schema), _pattern(keys[target].schema)} - {""}) > 1:
         return None  # keys have another form: the number that a carrier gives a campaign
     kinds = {main_type(schema), main_type(keys[target].schema)} - {""} if target is not None else set[str]()

@@ -15,8 +15,6 @@ from mcp_sim.plans.infer.given_evidence import (
     listed_as,
     mapped_entity,
     membership_of,
-    rows_as_shown,
-    with_shown_fields,
 )
 from mcp_sim.plans.infer.names import Words, first_nouns, last_nouns, noun_spans, parse_noun_phrase
 from mcp_sim.plans.infer.state_tables import may_read
@@ -35,7 +33,7 @@ from mcp_sim.plans.infer.tool_facts import (
     row_shape,
     without_state,
 )
-from mcp_sim.plans.infer.verbs import DIRECTION, INSPECTION_VERBS, QUALIFIERS, RECORDLESS_VERBS, STRONG, WEAK
+from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, QUALIFIERS, RECORDLESS_VERBS, STRONG
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required, required_among
 from mcp_sim.types.lexicon.english import (
@@ -44,7 +42,6 @@ from mcp_sim.types.lexicon.english import (
     noun_of_id,
     plural,
     singular,
-    singular_phrase,
     snake,
     words,
 )
@@ -53,7 +50,7 @@ from mcp_sim.types.lexicon.terms import table, terms
 _ATTRIBUTES, _LISTS, _ENTERING = terms("nouns.attributes"), terms("phrases.lists"), table("verbs.entering")
 _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 """What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
-_JOINING, _MEMBERS, _NAMES = table("verbs.joining"), terms("phrases.members"), terms("fields.naming")
+_JOINING, _MEMBERS = table("verbs.joining"), terms("phrases.members")
 _TYPE_ENDINGS = terms("nouns.type_endings")
 """Words that end names of classes and say nothing about what they are: `ProductOut`."""
 _NUMBERS = frozenset({"integer", "number"})
@@ -130,25 +127,6 @@ def collection(facts: ToolFacts, server: ServerFacts) -> str | None:
     return owner if is_meant else None
 
 
-def holder_of_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the record whose list of objects gets or loses the values that a tool takes besides its key.
-
-    It is the order with `lines` of `add_item_to_order(order_id, sku, quantity)`, or the team with names as `members` of
-    `add_member(team_id, name)`.
-    """
-    names, noun = {*map(snake, required(facts.input))}, "_".join(facts.parsed.noun)
-    is_part = facts.parsed.noun in server.entered or keys_among(noun, names, server)
-    if facts.parsed.word not in _ENTERING or not is_part:
-        return None
-    for owner, lists in server.lists.items():
-        values = names - keys_among(owner, names, server)
-        is_shown = server.shapes.get(record_shape(facts.output)) in {None, owner}
-        is_value = len(values) == 1 and values <= _NAMES and lists.get(plural(noun)) == frozenset()
-        if is_shown and values and values < names and (is_value or any(values <= row for row in lists.values())):
-            return owner
-    return None
-
-
 def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the record with a list of the keys of what a tool adds or removes: the course with `student_ids`.
 
@@ -165,7 +143,7 @@ def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
         members = names - keys_among(owner, names, server) - own
         member = singular(next(iter(members), ""))
         is_usual = word in _ENTERING or word in _JOINING or word.removeprefix("un") == member
-        if len(members) != 1 or not (is_usual or _is_described_joining(facts, word, member)):
+        if len(members) != 1 or not is_usual:
             continue
         is_named = noun_of_id(member) != "" or member.startswith(f"{noun}_")  # `crew_member`
         keyed = is_named and frozenset() in (lists.get(plural(noun)), lists.get(noun))
@@ -177,16 +155,6 @@ def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
         ):
             return owner
     return None
-
-
-def _is_described_joining(facts: ToolFacts, word: str, member: str) -> bool:
-    """Whether a description says with a preposition that an unknown verb changes members.
-
-    It is so in "Board passengers onto a sailing". Only a list that is named after them shows that it holds them: a
-    ticket that is forwarded to a user need not enter its `watchers`.
-    """
-    is_unknown = not (word in STRONG or word in WEAK or facts.parsed.status) and is_id(member)
-    return is_unknown and DIRECTION.search(facts.tool.description.partition("\n")[0].lower()) is not None
 
 
 def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -241,29 +209,6 @@ def _same_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose records a list has, if no other tool is about its noun: `search_catalogue` of books."""
     is_other = facts.parsed.verb in {"list", "search"} and facts.parsed.noun in server.once
     return server.shapes.get(row_shape(facts.output)) if is_other else None
-
-
-def _part_of_state(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the given records whose part of the state a tool names: the `service_log` of `get_service_log(plate)`.
-
-    So do `request_leave` and `approve_leave(request_id)` for `leave_requests`, and `add_to_queue(track_id)` for a list
-    of names.
-    """
-    parsed, asked = facts.parsed, required(facts.input)
-    if "_".join(parsed.noun) in server.declared:
-        return None
-    nouns = {name: words(singular_phrase(words(path[-1]))) for name, path in server.given.paths.items() if path}
-    into = parsed.after[1:] if parsed.after[:1] in _INTO and parsed.word in _ENTERING and len(asked) == 1 else ()
-    for name, noun in nouns.items():
-        entity = server.given.entities.get(name)
-        if entity is None or entity.singleton:
-            continue
-        is_named = parsed.noun == noun or {parsed.word, *parsed.noun} == {*noun}
-        is_act = parsed.verb not in {"create", "list", "search"} and {*parsed.noun} <= {*noun} and bool(parsed.noun)
-        is_entered = into == noun and len(entity.fields) == 1
-        if is_named or is_entered or (is_act and facts.takes_key(entity)):
-            return name
-    return None
 
 
 def _of_parent(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -322,22 +267,6 @@ def _by_only_key(facts: ToolFacts, server: ServerFacts) -> str | None:
     keyed = server.nouns.get(words(noun_of_id(asked[0]))) if is_change else None
     is_known = keyed in server.declared or keyed in server.shown
     return keyed if is_known and parsed.word not in STRONG else None
-
-
-def _keyed_with_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the given entity whose key a change takes with several of its fields, but not the key of its noun.
-
-    `modify_flight(reservation_id, new_flight_no, new_cabin)` changes a reservation.
-    """
-    own = server.given.entities.get("_".join(facts.parsed.noun))
-    if facts.parsed.verb != "update" or own is None or own.singleton or facts.takes_key(own):
-        return None
-    names = {snake(name).removeprefix("new_") for name in properties(facts.input)}
-    given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
-    sets = {entity.name: names & {*map(snake, entity.fields)} - {snake(entity.key)}
-            for entity in given if facts.takes_key(entity)}  # fmt: skip
-    best = max(sets, key=lambda name: len(sets[name]), default=None)
-    return best if best is not None and len(sets[best]) > 1 else None
 
 
 def _declared_in_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -462,18 +391,11 @@ def holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
 
 
 def _keyed(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the entity whose key an update requires, if nothing else is done to its noun: `adjust_stock(sku)`.
-
-    A key that is only named like one counts if the noun is a field of the record: `change_salary(employee_id, salary)`.
-    """
+    """Return the entity whose key an update requires, if nothing else is done to its noun: `adjust_stock(sku)`."""
     noun, needed = facts.parsed.noun, sorted(map(snake, required(facts.input)))
     if (facts.parsed.verb != "update" and facts.parsed.word not in table("verbs.stocking")) or noun not in server.once:
         return None
-    fields = {name for name in needed if {*noun} <= {*words(singular(name))}}
-    owners = {entity for shape, entity in server.shapes.items() if not fields.isdisjoint(shape)}
-    named = (server.nouns.get(words(noun_of_id(name))) for name in needed)
-    known = (server.keys[name] for name in needed if name in server.keys)
-    return next(known, None) or next((entity for entity in named if entity in owners), None)
+    return next((server.keys[name] for name in needed if name in server.keys), None)
 
 
 def _whole_noun(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -510,7 +432,6 @@ _ENTITY_READERS = (
     (holder_of_field, "given records of it have the field that it sets"),
     (collection, "records are added to it or removed from it"),
     (holder_of_members, "records of it hold the keys of what it adds or removes"),
-    (holder_of_rows, "what it takes is a row of a list in such a record"),
     (_source, "a description says that it returns the id of such a record"),
     (_same_shape, "its result is such a record"),
     (typed, "the type of its result is named after it"),
@@ -518,21 +439,17 @@ _ENTITY_READERS = (
     (_same_rows, "its rows are such records"),
     (membership_of, "the given state says which of them belong together"),
     (listed_as, "the given state lists those it was done to"),
-    (_part_of_state, "its name is that of a part of the given state"),
     (_of_parent, "an argument names the parent of such rows"),
     (returned, "its description says that it returns one"),
     (_by_only_key, "an argument names one, and nothing else"),
     (_verb_as_noun, "other tools have the verb as their noun"),
-    (_keyed_with_fields, "it takes its key and several of its fields"),
     (_declared_in_noun, "its name has a declared entity"),
     (_given_by_part, "its name is short for given records"),
-    (rows_as_shown, "given records have what it shows and asks for"),
     (_second_noun, "its name has two entities, and ends with this one"),
     (_whole_with_key, "its name begins with it, and an argument is its key"),
     (holder_of_value, "its id is required, and the noun of the name is only a value"),
     (with_taken_fields, "given records have the fields that it takes"),
     (_keyed, "other tools get such records by this argument"),
-    (with_shown_fields, "given records have the fields that it takes and shows"),
     (_whole_noun, "it is the noun of its name"),
     (_in_schemas, "its arguments or its result name it"),
     (_in_description, "its description mentions it"),

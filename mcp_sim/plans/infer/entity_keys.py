@@ -136,25 +136,17 @@ def find_naming_arguments(
 ) -> dict[str, frozenset[str]]:
     """Return the arguments that name the record, for each tool about one record that takes no key.
 
-    They are what all such tools of an entity require. The only such tool counts too if it deletes, or requires the
-    name that creates require.
+    They are what all such tools of an entity require. The only such tool counts too if it deletes.
     """
     keyless = group_by_entity(features for features in feature_list if _lacks_key(features, keys))
     naming_arguments: dict[str, frozenset[str]] = {}
-    names_of_creates = defaultdict[str, frozenset[str]](frozenset)
-    for features in feature_list:
-        if features.verb == "create":
-            names_of_creates[features.entity] |= required(features.input) & _NAMES
     known = {features.entity for features in feature_list if features.verb not in {"update", "delete"}}
     for entity, mine in keyless.items():
         if entity not in known and entity not in declared:
             continue  # `delete_range(text, start, end)`
         shared = frozenset[str].intersection(*(frozenset(required(features.input)) for features in mine))
         verbs = [features.verb for features in mine]
-        if verbs == ["update"] and len(shared) > 1:
-            shared &= names_of_creates[mine[0].entity]
-            naming_arguments |= {mine[0].tool.id: shared} if shared else {}
-        elif verbs == ["delete"] or (len(mine) > 1 and {"update", "delete"} & {*verbs}):
+        if verbs == ["delete"] or (len(mine) > 1 and {"update", "delete"} & {*verbs}):
             naming_arguments |= {features.tool.id: shared for features in mine if shared}
     return naming_arguments
 

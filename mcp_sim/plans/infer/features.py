@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -16,9 +15,8 @@ from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
 from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
 from mcp_sim.plans.infer.given_evidence import field_in_name, fields_of_tool, listed_as, mapped_entity
 from mcp_sim.plans.infer.given_state import Given
-from mcp_sim.plans.infer.names import ParsedName, first_nouns
+from mcp_sim.plans.infer.names import ParsedName
 from mcp_sim.plans.infer.singletons import find_single_value, find_singleton, switches, value_argument
-from mcp_sim.plans.infer.state_tables import may_read
 from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, fields_in_noun, is_text_in_noun
 from mcp_sim.plans.infer.verb_evidence import read_verb
 from mcp_sim.plans.infer.verbs import COUNT, change_of_members, undone_verbs
@@ -36,13 +34,10 @@ from mcp_sim.types.scenario import Example
 _SETTERS, _REPEATABLE, _COPYING = terms("verbs.setting"), terms("verbs.repeatable"), terms("verbs.copying")
 _OF_STATE = 2.0
 """The weight of what the given state shows, above all that names and schemas imply."""
-_CHANGES, _DETAILS = terms("arguments.change"), terms("nouns.details")
+_CHANGES = terms("arguments.change")
 _AMOUNTS, _BALANCES = _CHANGES | terms("arguments.amount"), terms("fields.balance")
-_CALCULATING = {"take": "subtract", "subtract": "subtract", "deduct": "subtract", "add": "add"}
 _UNITS, _SCORES = terms("arguments.unit"), terms("arguments.score")
 _MOVING_AMOUNTS = table("verbs.entering").keys() | table("verbs.stocking").keys()
-_FROM_STOCK = re.compile(r"\b(?:to|from) the (?:stock|amount|balance|supply|level|inventory|credit)\b")
-"""What a number is taken from or added to, where a description says so."""
 
 
 @frozen
@@ -107,8 +102,6 @@ class ToolFeatures:
         """Return how an update changes a number by an argument: `add` for a `delta`, `subtract` for what is spent."""
         word = self.parsed.act
         name, how = last_name(argument), table("verbs.calculating").get(word)
-        is_said = self.parsed.verb != "create" and _FROM_STOCK.search(self.tool.description.lower()) is not None
-        how = how or (_CALCULATING.get(self.parsed.described_verb) if is_said else None)
         is_stock = name in (_AMOUNTS | _UNITS) - _SCORES or name in words(self.tool.name)  # `use_points(points)`
         how = how or (table("verbs.stocking").get(word) if is_stock or self.singleton else None)
         how = how or {"append": "add", "remove": "subtract"}.get(self.enters or "")  # `add_mileage(vehicle_id, km)`
@@ -294,7 +287,7 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
     if account is not None:
         reason = f"it changes a number of the given {account.name}"
         evidence.append(Evidence(facts.tool.id, "verb", "update", 0.6, reason, "state"))
-    single = single or account or _find_described(facts, server, entity)
+    single = single or account
     if single is not None:
         evidence += [] if entity else read_verb(facts, server, single.name)
         verb = choose(evidence, "verb", "unknown")
@@ -341,20 +334,14 @@ def _of_singleton(verb: Verb, evidence: list[Evidence], *, is_declared: bool) ->
 def _find_value(facts: ToolFacts, server: ServerFacts) -> tuple[Entity, str] | None:
     """Return the given singleton and its field that a tool reads or sets, unless an entity of many records is meant.
 
-    Nor does it mean one if a singleton has its name, unless its result has room for one value only. A singleton that
-    only has a field like its argument does not count.
+    Nor does it mean one if a singleton has its name, unless that only has a field like its argument.
     """
     single, is_setter = _find_singleton(facts, server.declared), value_argument(facts.parsed, facts.input) is not None
     given = [entity for name, entity in server.declared.items() if name in server.held]
     if any(not entity.singleton and entity.name == "_".join(facts.parsed.noun) for entity in given):
         return None
-    value = find_single_value(facts.parsed, facts.input, given)
-    if single is None or (is_setter and {*words(single.name)}.isdisjoint(facts.parsed.noun)):
-        return value
-    kinds = [*map(_kind, properties(facts.output).values())]
-    is_all = not is_setter and len(kinds) == 1 and kinds[0] in {"string", "number", "boolean"}
-    is_own = value is not None and value[0] == single and snake(value[1]) != snake(single.name)
-    return value if is_all and is_own else None
+    is_apart = single is None or (is_setter and {*words(single.name)}.isdisjoint(facts.parsed.noun))
+    return find_single_value(facts.parsed, facts.input, given) if is_apart else None
 
 
 def _set_value(facts: ToolFacts, entity: Entity, path: str) -> dict[str, str]:
@@ -461,22 +448,6 @@ def _find_account(facts: ToolFacts, server: ServerFacts) -> Entity | None:
     is_bare = "_".join(noun) not in server.declared and not facts.overrides and not any(map(is_id, map(snake, needed)))
     is_change = word in table("verbs.calculating") or (word in _MOVING_AMOUNTS and bool(named))
     return mentioned[0] if is_change and is_bare and len(numbers) == 1 and len(mentioned) == 1 else None
-
-
-def _find_described(facts: ToolFacts, server: ServerFacts, entity: str) -> Entity | None:
-    """Return the only given singleton that a tool without arguments says that it shows.
-
-    Its description says "Profile of the customer", or its noun begins with the singleton: `clinic_contact`.
-    """
-    about = words(facts.tool.description.partition("\n")[0].lower())
-    is_known = entity in server.declared or entity in server.shown or bool(facts.overrides)
-    if is_known or facts.parsed.plural or not may_read(facts.parsed) or properties(facts.input):
-        return None
-    singles = [entity for name, entity in server.given.entities.items() if entity.singleton and name in server.held]
-    shown, is_said = {*properties(facts.output)}, not _DETAILS.isdisjoint(about)
-    meant = [single for single in singles if words(single.name) in first_nouns(facts.parsed.noun)
-             or (is_said and singular(last_word(single.name)) in about)]  # fmt: skip
-    return meant[0] if len(meant) == 1 and (not shown or shown & meant[0].fields.keys()) else None
 
 
 def group_by_entity(feature_list: Iterable[ToolFeatures]) -> defaultdict[str, list[ToolFeatures]]:

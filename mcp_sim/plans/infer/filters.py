@@ -164,16 +164,7 @@ def _flag_filter(argument: str, known: KnownFields) -> FoundFilter | None:
             return _found(field, op, f"'{word}' is a value of '{field.name}'", **{rule: word == plain})
     if named is None:
         return None
-    return _state_filter(word, known, also=bool(named["also"])) or (
-        None if named["also"] else _left_filter(word, known)
-    )
-
-
-def _left_filter(word: str, known: KnownFields) -> FoundFilter | None:
-    """Return the filter of `available_only` by the only number that says how many there are: `copies_available`."""
-    alike = [field for name, field in known.named.items() if words(word)[-1] in words(name)]
-    numbers = [field for field in alike if main_type(field.schema) in {"integer", "number"}]
-    return _found(numbers[0], "gt", f"'{word}' counts what is left", only=0) if len(numbers) == 1 else None
+    return _state_filter(word, known, also=bool(named["also"]))
 
 
 def _state_filter(word: str, known: KnownFields, *, also: bool) -> FoundFilter | None:

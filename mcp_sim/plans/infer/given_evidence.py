@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from mcp_sim.plans.infer.envelopes import read_envelope, record_schema
 from mcp_sim.plans.infer.given_state import Membership
 from mcp_sim.plans.infer.state_tables import may_read
 from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, fields_in_noun, refers_to
 from mcp_sim.plans.infer.verbs import STRONG
 from mcp_sim.types.domain import Entity
-from mcp_sim.types.json_schema.shapes import items, main_type, map_of, properties, property_of, required
+from mcp_sim.types.json_schema.shapes import main_type, map_of, property_of, required
 from mcp_sim.types.lexicon.english import is_plural, last_word, participle, singular, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 
@@ -70,21 +69,6 @@ def field_in_name(entity: Entity, facts: ToolFacts) -> str | None:
     return ends[0] if is_value and snake(ends[0]) not in needed else None
 
 
-def rows_as_shown(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the only given entity that has the fields which a list shows, and those that it asks for.
-
-    So `list_bin_contents(bin)` with a `sku` and a `quantity` shows the given `levels`.
-    """
-    parsed, rows = facts.parsed, [properties(items(schema)) for schema in properties(facts.output).values()]
-    shown, asked = [{*map(snake, row)} for row in rows if row], {*map(snake, required(facts.input))}
-    if parsed.verb not in {"list", "search"} or len(shown) != 1 or "_".join(parsed.noun) in server.declared:
-        return None
-    needed = shown[0] | asked
-    given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
-    meant = [entity.name for entity in given if needed <= {*map(snake, entity.fields)}]
-    return meant[0] if asked and len(needed) > 2 and len(meant) == 1 else None
-
-
 def membership_of(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the given membership whose fields a tool takes, or one of them.
 
@@ -118,16 +102,6 @@ def listed_as(facts: ToolFacts, server: ServerFacts) -> str | None:
     listed = [entity.name for entity in given
               if (asked <= {*map(snake, entity.fields)} if is_new else len(entity.fields) == 1)]  # fmt: skip
     return listed[0] if listed and parsed.verb in {"create", "update"} else None
-
-
-def with_shown_fields(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the only given entity with all fields that a read takes and shows: spots for `find_vehicle(plate)`."""
-    asked = {*map(snake, required(facts.input))}
-    shown = {*map(snake, properties(record_schema(read_envelope("get", "", facts.output), facts.output)))}
-    given = [entity for name, entity in server.given.entities.items() if name in server.held and not entity.singleton]
-    held = [entity.name for entity in given if asked | shown <= {*map(snake, entity.fields)}]
-    is_read = facts.parsed.verb in {"get", "search"} and "_".join(facts.parsed.noun) not in server.held
-    return held[0] if is_read and asked and len(shown - asked) > 1 and len(held) == 1 else None
 
 
 def holder_of_field(facts: ToolFacts, server: ServerFacts) -> str | None:

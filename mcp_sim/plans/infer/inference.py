@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from mcp_sim.plans.infer.arguments import key_argument
 from mcp_sim.plans.infer.entities import (
     EntityBuilder,
     find_open_entities,
@@ -23,21 +22,17 @@ from mcp_sim.plans.infer.names import ParsedName, parse_tool_names
 from mcp_sim.plans.infer.operations import find_multi_tools, merge_plans, split_tools, variant_overrides
 from mcp_sim.plans.infer.plan_evidence import count_verbs
 from mcp_sim.plans.infer.resolver import Resolver, declares_effect
-from mcp_sim.plans.infer.roles import Roles, assign_roles
+from mcp_sim.plans.infer.roles import assign_roles
 from mcp_sim.plans.infer.singletons import find_singletons
-from mcp_sim.plans.infer.state_tables import collect_flags, collect_names, collect_nouns, identifies
-from mcp_sim.plans.infer.states import clear_what_is_undone
+from mcp_sim.plans.infer.state_tables import collect_names, collect_nouns
 from mcp_sim.plans.infer.tool_facts import refers_to
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import required
 from mcp_sim.types.lexicon.english import last_word, words
-from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Example
-
-_USING = terms("verbs.using")
 
 
 @frozen
@@ -64,7 +59,7 @@ def infer(
 
     `declared` are the entities of the spec. `overrides` maps tool ids to declared fields of their plans.
     """
-    multi_tools = find_multi_tools(tools, overrides, collect_flags(state))
+    multi_tools = find_multi_tools(tools, overrides)
     overrides = {**overrides, **variant_overrides(multi_tools, overrides)}
     tools = split_tools(tools, multi_tools)
     parts = collect_names(state)
@@ -82,14 +77,13 @@ def infer(
     roles, fields, keys = assign_roles(feature_list, shown_fields, declared, opened, given.records)
     entities = EntityBuilder(feature_list, roles, fields, keys, declared, examples, given, opened).build()
     entities = with_usual_fields(entities, feature_list) if state is None else entities
-    entities = _with_used_records(entities, feature_list, roles, given)
     written: defaultdict[str, set[str]] = defaultdict(set)
     for features in feature_list:
         written[features.entity] |= {*roles[features.tool.id].sets.values()}
     creators, has_state = _find_creators(feature_list), state is not None
     resolver = Resolver(entities, declared, given, has_state, count_verbs(feature_list), written, creators)
     plans = {features.tool.id: resolver.plan(features, roles[features.tool.id]) for features in feature_list}
-    merged = merge_plans(clear_what_is_undone(plans, feature_list, entities), multi_tools, overrides)
+    merged = merge_plans(plans, multi_tools, overrides)
     return Inferred(entities, merged, given.records, _find_unmentioned(feature_list, given), given.paths)
 
 
@@ -112,30 +106,6 @@ def _has_other_key(entity: Entity, known: Entity) -> bool:
     """Whether given records have a key of their own: no key is declared, or they have another id than `id`."""
     is_declared = entity.key != "id" or "id" in entity.fields
     return not is_declared or (entity.key == "id" and "id" not in known.fields and last_word(known.key) == "id")
-
-
-def _with_used_records(
-    entities: dict[str, Entity], feature_list: Sequence[ToolFeatures], roles: Mapping[str, Roles], given: Given
-) -> dict[str, Entity]:
-    """Return the entities with links to given records that creates are done to: the `court` of `book_court`."""
-    linked = dict(entities)
-    for features in feature_list:
-        noun, entity = "_".join(features.parsed.noun), linked.get(features.entity)
-        is_use = features.verb == "create" and features.parsed.word in _USING and noun != features.entity
-        if entity is None or not is_use or noun not in given.records or entities[noun].singleton:
-            continue
-        argument, score = key_argument("update", noun, entities[noun].key, features.input)
-        field = entity.fields.get(roles[features.tool.id].sets.get(argument or "", ""))
-        if (
-            argument is not None
-            and argument in given.entities[noun].fields
-            and not identifies(argument, given.records[noun])
-        ):
-            continue  # a `flight_no` that several flights have is not their key
-        if score > 1 and field is not None and field.link is None and field.name != entity.key:
-            fields = {**entity.fields, field.name: replace(field, link=noun)}
-            linked[features.entity] = replace(entity, fields=fields)
-    return linked
 
 
 def _find_creators(feature_list: Sequence[ToolFeatures]) -> dict[str, ToolFeatures]:

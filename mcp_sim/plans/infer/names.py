@@ -33,8 +33,7 @@ from mcp_sim.plans.infer.verbs import (
 )
 from mcp_sim.types import Tool
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import required
-from mcp_sim.types.lexicon.english import is_plural, singular, singular_phrase, snake, words
+from mcp_sim.types.lexicon.english import is_plural, singular, singular_phrase, words
 from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.lexicon.translations import in_english, one_noun_each
 from mcp_sim.types.plans import Verb
@@ -52,8 +51,7 @@ _FILLERS = terms("phrases.fillers", "phrases.one_of_a_kind", "phrases.batch")
 _PREPOSITIONS, _LISTS = terms("phrases.prepositions"), terms("phrases.lists")
 _NOISE = terms("phrases.facts", "phrases.records", "phrases.lists")
 _RECORDS = _NOISE & terms("results.rows") - _LISTS
-_ENTERING, _IMPLIED_NOUNS = table("verbs.entering"), table("verbs.implied_nouns")
-_ONE_WORD = table("verbs.one_word")
+_ENTERING = table("verbs.entering")
 _VERSION = re.compile(r"(?:(?:^|[^A-Za-z0-9])v|(?<=[a-z])V)\d+(?:[._]\d+)*(?![A-Za-z0-9])")
 _CLAUSE_END = re.compile(r"[^\w\s'-]|\n")
 _TWO_VERBS = re.compile(r"(\w+)(?:/| or )(\w+)\b")
@@ -169,15 +167,8 @@ def parse_tool_names(tools: Mapping[str, Tool], given: AbstractSet[Words] = froz
     for mine in by_server.values():
         descriptions = {tool.name: tool.description for tool in mine}
         named = parse_names(descriptions, descriptions, given)
-        parsed_names.update({tool.id: _with_number(named[tool.name], tool) for tool in mine})
+        parsed_names.update({tool.id: named[tool.name] for tool in mine})
     return parsed_names
-
-
-def _with_number(parsed: ParsedName, tool: Tool) -> ParsedName:
-    """Return what gets one record where its own key is required: `get_scan_records(scan_id)`."""
-    keys, needed = {"_".join((*parsed.noun, "id")), "id"}, map(snake, required(tool.input_schema))
-    may_get = STRONG.get(parsed.word) == "get" and words(tool.name)[-1] in _RECORDS
-    return replace(parsed, verb="get", plural=False) if may_get and not keys.isdisjoint(needed) else parsed
 
 
 def parse_names(
@@ -229,9 +220,7 @@ def _translate(bare: Mapping[str, Words]) -> dict[str, Words]:
 
 
 def _join_phrase(parts: Words) -> Words:
-    """Join `turn on` into one word, `create or update`, and `mark as done`. A `checkout` checks out what follows."""
-    if parts[:1] and parts[0] in _ONE_WORD and parts[1:]:
-        return (_ONE_WORD[parts[0]], *parts[1:])
+    """Join `turn on` into one word, `create or update`, and `mark as done`."""
     if parts[:1] == ("mark",) and parts[-1] in MARKS:
         return (MARKS[parts[-1]], *(word for word in parts[1:-1] if word != "as"))
     if parts[1:2] == ("or",) and _is_upsert(parts[0], *parts[2:3]):
@@ -302,7 +291,7 @@ def _with_described_nouns(
     """Return the names, those that are only verbs with the noun that the descriptions of several share.
 
     `add` ("Create a task"), `edit` ("Edit a task") and `close` ("Close a task") are about tasks, and so are the names
-    in a namespace, `tasks.add`. What is remembered and recalled are memories.
+    in a namespace, `tasks.add`.
     """
     phrases = {
         name: _described_phrase(descriptions.get(name, ""))
@@ -311,8 +300,6 @@ def _with_described_nouns(
     }
     counts = Counter(phrase.noun for phrase in phrases.values() if phrase.noun)
     shared = {name: phrase for name, phrase in phrases.items() if counts[phrase.noun] > 1}
-    implied = {name: _IMPLIED_NOUNS.get(parsed_names[name].word) for name in phrases}
-    shared = {name: ParsedName(noun=(noun,)) for name, noun in implied.items() if noun is not None} | shared
     return parsed_names | {
         name: replace(
             parsed_names[name], noun=phrase.noun, plural=phrase.plural, verb=_of_number(parsed_names[name].verb, phrase)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from mcp_sim.plans.infer.names import Words, last_segment, parse_name
-from mcp_sim.plans.infer.verbs import TRANSITIONS
-from mcp_sim.types import Json, Record, Tool
+from mcp_sim.types import Tool
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import constants, main_type, properties, required
-from mcp_sim.types.lexicon.english import participle, plural, singular, singular_phrase, snake, words
+from mcp_sim.types.json_schema.shapes import properties, required
+from mcp_sim.types.lexicon.english import singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_schemas import choices_of
@@ -22,7 +19,6 @@ _CHOOSERS, _TOOL_WORDS = terms("arguments.chooser"), terms("phrases.tool_words")
 _READ_ARGUMENTS = terms(
     *(f"arguments.{kind}" for kind in ("query", "limit", "offset", "page", "cursor", "sort", "order"))
 ) - terms("fields.naming")
-_AGREEING, _REFUSAL, _STATES = terms("verbs.agreeing"), "reject", terms("fields.state")
 _MIN_VERBS = 2
 """Number of choices that must be verbs of records. One such word, such as `list`, is also the name of a format."""
 
@@ -42,104 +38,44 @@ class MultiTool:
     variants: Mapping[str, Tool]
 
 
-def find_multi_tools(
-    tools: Mapping[str, Tool], overrides: Mapping[str, Mapping[str, Any]], flags: Container[str]
-) -> dict[str, MultiTool]:
-    """Return the tools with several operations, unless a spec declares a single one. `flags` are fields of records."""
-    multi_tools = {id_: _find_multi_tool(tool, overrides.get(id_, {}), flags) for id_, tool in tools.items()}
+def find_multi_tools(tools: Mapping[str, Tool], overrides: Mapping[str, Mapping[str, Any]]) -> dict[str, MultiTool]:
+    """Return the tools with several operations, unless a spec declares a single one."""
+    multi_tools = {id_: _find_multi_tool(tool, overrides.get(id_, {})) for id_, tool in tools.items()}
     return {id_: tool for id_, tool in multi_tools.items() if tool is not None}
 
 
-def _find_multi_tool(tool: Tool, declared: Mapping[str, Any], flags: Container[str]) -> MultiTool | None:
+def _find_multi_tool(tool: Tool, declared: Mapping[str, Any]) -> MultiTool | None:
     """Return the operations of a tool. A spec may declare the argument and further values."""
-    answer = _find_answer(tool, flags)
-    argument, values = (answer, ["true", "false"]) if answer is not None else _find_choice(tool)
+    argument, values = _find_choice(tool)
     if {"choice", "choices"} & declared.keys():
         argument, values = declared.get("choice") or argument, [*values, *declared.get("choices", {})]
     elif declared.keys() - _COMBINABLE:
         return None
     if not values or argument not in properties(tool.input_schema):
         return None
-    verbs = _verbs_of_answer(argument) if argument == answer else {}
-    return MultiTool(
-        tool, argument, {value: _make_variant(tool, argument, verbs.get(value, value), value) for value in values}
-    )
-
-
-def _verbs_of_answer(argument: str) -> dict[str, str]:
-    """Return what yes and no mean for a record, by an argument: `approve` or `approved`, else `reject`."""
-    word = snake(argument).removeprefix("is_")
-    verb = next((verb for verb in _AGREEING if word in {verb, participle(verb)}), None)
-    return {} if verb is None else {"true": verb, "false": _REFUSAL}
-
-
-def _find_answer(tool: Tool, flags: Container[str]) -> str | None:
-    """Return the required flag by which a tool like `decide_request` approves or rejects a record.
-
-    None if records have such a flag, or the name of the tool has a verb of its own.
-    """
-    parts, needed = properties(tool.input_schema), required(tool.input_schema)
-    verb = parse_name(words(last_segment(tool.name)))
-    names = [name for name in parts if name in needed and main_type(parts[name]) == "boolean" and name not in flags]
-    names = [name for name in names if _verbs_of_answer(name)]
-    is_noun = f"{verb.word}_id" in map(snake, parts)  # `decide_request` of a `request_id` requests nothing
-    is_own = not is_noun and (verb.sure or (verb.word and verb.word not in _AGREEING))
-    return names[0] if len(names) == 1 and not is_own and len(needed) >= max(2, len(parts) - 1) else None
+    return MultiTool(tool, argument, {value: _make_variant(tool, argument, value) for value in values})
 
 
 def _find_choice(tool: Tool) -> tuple[str, list[str]]:
     """Return the argument that chooses an operation, and its values. '' if the name of the tool has a verb."""
-    decision = next(_decisions(tool), None)
-    if decision is not None:
-        return decision
-    if parse_name(_noun_of(tool)).sure:
+    if parse_name(_words_of(tool)).sure:
         return "", []
     for name, schema in properties(tool.input_schema).items():
-        values = [value for value in _choices(name, schema, tool) if isinstance(value, str)]
+        choices = choices_of(schema) if snake(name) in _CHOOSERS else []
+        values = [value for value in choices if isinstance(value, str)]
         if sum(parse_name(words(value)).sure for value in values) >= _MIN_VERBS:
             return name, values
     return "", []
 
 
-def _choices(name: str, schema: Record, tool: Tool) -> list[Json]:
-    """Return the operations that an argument chooses, as it or the tool describes them: `Actions: 'add', 'get'`."""
-    if snake(name) not in _CHOOSERS:
-        return []
-    heading = re.search(rf"\b{re.escape(plural(name))}:", tool.description, re.IGNORECASE)
-    listed = f"options: {tool.description[heading.end() :].lstrip()}" if heading is not None else ""
-    return choices_of(schema) or choices_of({"description": listed})
+def _words_of(tool: Tool) -> Words:
+    return tuple(word for word in words(last_segment(tool.name)) if word not in _TOOL_WORDS)
 
 
-def _decisions(tool: Tool) -> Iterator[tuple[str, list[str]]]:
-    """Yield the required arguments whose values all change a state: `approve` or `reject` in `review_claim`.
-
-    They are verbs that do, or those of the states that the result shows: `waive` with the status `waived`.
-    """
-    shown = {snake(str(state)) for state in _states_in(expanded(tool.output_schema or {}))}
-    needed = required(tool.input_schema)
-    for name, schema in properties(tool.input_schema).items():
-        values = choices_of(schema) if name in needed else []
-        texts = [value for value in values if isinstance(value, str)]
-        verbs = [text for text in texts if text in TRANSITIONS or participle(text) in shown]
-        if len(verbs) == len(values) >= _MIN_VERBS:
-            yield name, verbs
-
-
-def _states_in(schema: Record) -> Iterator[Json]:
-    for name, inner in properties(schema).items():
-        yield from constants(inner) if snake(name) in _STATES else _states_in(inner)
-
-
-def _noun_of(tool: Tool, *, is_decided: bool = False) -> Words:
-    parts = tuple(word for word in words(last_segment(tool.name)) if word not in _TOOL_WORDS)
-    decided = parts[2:] if parts[1:2] == ("to",) else parts[1:]  # `respond_to_offer`
-    return decided if decided and is_decided else parts
-
-
-def _make_variant(tool: Tool, argument: str, act: str, value: str) -> Tool:
+def _make_variant(tool: Tool, argument: str, value: str) -> Tool:
     """Return the tool as if it had only this operation: writes take no query, and new records no optional id."""
-    schema, noun = tool.input_schema, _noun_of(tool, is_decided=value != act or any(_decisions(tool)))
-    verb = parse_name(words(act)).verb
+    schema, noun = tool.input_schema, _words_of(tool)
+    verb = parse_name(words(value)).verb
     entity = singular_phrase(noun)
     ids = {"id", f"{entity}_id", f"{entity.rsplit('_', 1)[-1]}_id"} if verb == "create" else set[str]()
     ids -= {*map(snake, required(schema))}
@@ -147,7 +83,7 @@ def _make_variant(tool: Tool, argument: str, act: str, value: str) -> Tool:
     parts = properties(schema).items()
     rest = {name: row for name, row in parts if name != argument and snake(name) not in left_out}
     body = {**schema, "properties": rest, "required": [name for name in rest if name in required(schema)]}
-    named = {"name": "_".join(_variant_name(act, noun)), "inputSchema": body, "annotations": {}}
+    named = {"name": "_".join(_variant_name(value, noun)), "inputSchema": body, "annotations": {}}
     return replace(tool, id=f"{tool.id}#{value}", definition={**tool.definition, **named})
 
 

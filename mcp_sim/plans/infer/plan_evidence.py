@@ -16,7 +16,7 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import main_type, properties
 from mcp_sim.types.lexicon.english import snake, words
-from mcp_sim.types.lexicon.terms import table, terms
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Plan
 
 _NUMBERS = frozenset({"integer", "number"})
@@ -26,10 +26,9 @@ _KEY_EVIDENCE = {
     3: (0.1, "an id names the record"),
     2: (0.05, "an argument names the record"),
     1: (-0.15, "the only argument may name the record"),
-    0: (0.0, "the spec names the key argument"),
+    0: (0.0, "the spec names the key argument, or it is the only id by which tools ask for such a record"),
 }
 _VAGUE_VERBS, _LATE = terms("verbs.vague"), terms("states.late")
-_STOCKING, _STOCK = table("verbs.stocking"), terms("fields.stock")
 
 
 def count_verbs(feature_list: Sequence[ToolFeatures]) -> dict[str, int]:
@@ -91,9 +90,6 @@ def _from_fields(facts: PlanFacts) -> Iterator[Evidence]:
         yield facts.evidence("fields", -0.3, "takes nothing that a record could hold")
     if _sets_number_apart(facts):
         yield facts.evidence("fields", -0.3, "no given record has the number that it takes")
-    elif _replaces_number(facts):
-        verb = facts.features.parsed.act
-        yield facts.evidence("fields", -0.4, f"'{verb}' may replace the number that it takes, change it, or do neither")
 
 
 def _unknown_state(facts: PlanFacts) -> str:
@@ -110,14 +106,6 @@ def _sets_number_apart(facts: PlanFacts) -> bool:
     kinds = {main_type(parts.get(path, {})) for path in plan.sets}
     is_apart = facts.held.isdisjoint(name.partition(".")[0] for name in plan.sets.values())
     return bool(facts.held and kinds) and kinds <= _NUMBERS and is_apart and plan.verb == "update" and not plan.fixed
-
-
-def _replaces_number(facts: PlanFacts) -> bool:
-    """Whether a verb like `take` or `use` sets a number other than an amount of stock: the `points` of `take_exam`."""
-    plan, parts = facts.plan, properties(facts.features.input)
-    numbers = [name for path, name in plan.sets.items() if main_type(parts.get(path, {})) in _NUMBERS]
-    is_moving = facts.features.parsed.act in _STOCKING and plan.verb == "update"
-    return is_moving and any(name not in plan.how and snake(name) not in _STOCK for name in numbers)
 
 
 def _from_other_tools(facts: PlanFacts) -> Iterator[Evidence]:
@@ -144,8 +132,6 @@ def _key_evidence(facts: PlanFacts) -> tuple[float, str]:
     score = max(score, 2) if is_natural else score
     if entity.open and score < 2:
         return (0.0 if properties(facts.features.output) else -0.1), "a record exists for every key"
-    if score == 0 and "key" not in facts.features.overrides:
-        return 0.0, f"'{plan.key}' is the only id by which tools ask for a {entity.name}"
     return _KEY_EVIDENCE[score]
 
 

@@ -26,14 +26,14 @@ from mcp_sim.plans.infer.entity_keys import choose_key, find_naming_arguments, k
 from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.plans.infer.fields import KnownFields
 from mcp_sim.plans.infer.filters import NAMED, fields_of_arguments, find_filters, matched_in_part
-from mcp_sim.plans.infer.names import first_nouns
+from mcp_sim.plans.infer.names import Words, first_nouns
 from mcp_sim.plans.infer.states import find_described_state, find_flags
-from mcp_sim.plans.infer.verbs import STATES, STRONG, TRANSITIONS, is_act
+from mcp_sim.plans.infer.verbs import TRANSITIONS, is_act
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, is_nullable, items, main_type, properties, property_of, required
-from mcp_sim.types.lexicon.english import last_word, noun_of_id, plural, singular, snake, words
+from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
 
@@ -49,13 +49,10 @@ _GENERATED = re.compile(
     re.IGNORECASE,
 )
 """The property of an object that is an amount of money, and names of its number."""
-_STOCK, _FIRST = terms("fields.stock"), terms("arguments.first_value")
-_BOUNDS = terms("fields.bound")
+_STOCK, _BOUNDS = terms("fields.stock"), terms("fields.bound")
 """Words of numbers that are agreed on: what is paid or logged later does not replace a `target_amount`."""
 _IDS, _NAMES = frozenset({"id", "uid", "uuid"}), terms("fields.naming")
-_STATES = terms("fields.state")
 _NUMBERS = frozenset({"integer", "number"})
-_TIME_UNITS, _ENDS = terms("arguments.time_unit"), terms("fields.end")
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
 _DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of pages",))
 _NO_PAGING = Paging()
@@ -296,16 +293,10 @@ def _with_sets(
     entered = None if features.enters is None else "_".join(features.parsed.noun)
     of_act = _fields_of_act(kept, features, known) if features.verb == "update" else {}
     kept = _split(kept, of_act)[1]
-    sets |= of_act | (_entered_row(kept, features, known, entered) or _match_fields(kept, known, entered))
-    if features.is_membership and not sets:
-        sets = _only_list(kept, known)
+    sets |= of_act | _match_fields(kept, known, entered)
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
         sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
-    if features.verb == "create":
-        sets |= _lines(_split(kept, sets)[1], known, {*sets.values()})
-        sets |= _first_stock(_split(kept, sets)[1], known, {*sets.values()})
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
-    sets |= _moved_end(_split(kept, sets)[1], features, known, {*sets.values()})
     sets |= _nearest_fields(_split(kept, sets)[1], features, known, {*sets.values()})
     pair = named_value(_split(kept, sets)[1], known.entity) if features.verb == "update" else None
     sets |= {pair[1]: "*"} if pair is not None else {}
@@ -340,31 +331,30 @@ def _nearest_fields(
     """Return the only field that each argument of an update can mean: `public_level` of `public`."""
     if features.verb != "update":
         return {}
+    noun = features.parsed.noun
     fields = {name: known.named[name] for name in known.named if known.named[name].name not in {*taken, known.key}}
     near = {
-        path: [field.name for name, field in fields.items() if _is_near(last_name(path), schema, name, field, features)]
+        path: [field.name for name, field in fields.items() if _is_near(last_name(path), schema, name, field, noun)]
         for path, schema in arguments.items()
     }
     return {path: names[0] for path, names in near.items() if len(names) == 1}
 
 
-def _is_near(argument: str, schema: Record, name: str, field: Field, features: ToolFeatures) -> bool:
+def _is_near(argument: str, schema: Record, name: str, field: Field, noun: Words) -> bool:
     """Whether an argument may mean a field of another name.
 
-    It is a `decision` with choices of `status`, or with other states, `to_room_id`, or the `reason` of a rejection for
-    `rejection_reason`.
+    It has the same choices, or is a number named with one word more, or is a `to_hall`.
     """
     if constants(schema):
         choices, held = ({*map(str, constants(each))} for each in (schema, field.schema))
-        is_state = name in _STATES and not held and STATES.issuperset(map(snake, choices))
-        return len(choices) > 1 and (is_state or choices <= held)
-    asked, shown = words(argument), words(name)
+        return len(choices) > 1 and choices <= held
     kinds = {main_type(schema), main_type(field.schema)}
-    is_target = asked[:1] == ("to",) and shown == asked[1:]
-    is_of_act = shown[1:] == asked and is_act(features.parsed.word, shown[0])
-    is_set = {*map(singular, asked)} <= {*features.parsed.noun}  # `allot_beds(beds)` sets the `beds_planned`
-    is_number = kinds <= _NUMBERS and {*asked} < {*shown} and (is_set or _BOUNDS.isdisjoint({*shown} - {*asked}))
-    return len(kinds) == 1 and (is_target or is_of_act or is_number)
+    if len(kinds) == 1 and words(argument) == ("to", *words(name)):
+        return True
+    asked, shown = {*words(argument)}, {*words(name)}
+    is_set = {*map(singular, asked)} <= {*noun}  # `allot_beds(beds)` sets the `beds_planned`
+    is_part = asked < shown and (is_set or _BOUNDS.isdisjoint(shown - asked))
+    return len(kinds) == 1 and kinds <= _NUMBERS and is_part
 
 
 def _fields_of_act(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, str]:
@@ -379,42 +369,6 @@ def _is_of_an_act(argument: str, name: str) -> bool:
     """Whether a field is for an argument of one act only: the `rejection_reason` for the `reason` of an approval."""
     act, asked = words(name)[:1], words(name)[1:]
     return bool(asked) and asked == words(argument) and any(is_act(verb, act[0]) for verb in TRANSITIONS)
-
-
-def _lines(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:
-    """Return the only list of objects that a create takes, and the only one of the record, if they share properties.
-
-    So `items` become the `lines` of an order.
-    """
-    given = {path: schema for path, schema in arguments.items() if _shown_in(schema)}
-    kept = [field for field in known.fields.values() if field.name not in taken and _shown_in(field.schema)]
-    pairs = [(path, field.name) for path, schema in given.items() for field in kept
-             if not _shown_in(schema).isdisjoint(_shown_in(field.schema))]  # fmt: skip
-    return dict(pairs) if len(pairs) == 1 else {}
-
-
-def _entered_row(
-    arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields, entered: str | None
-) -> dict[str, str]:
-    """Return the paths of the values of a row that enters the only list of objects with all of them: `lines.sku`.
-
-    Several values are an object in a list with the name of what enters, if nothing shows what is in that.
-    """
-    needed = frozenset(map(snake, {*arguments} & {*required(features.input)}))
-    fields = [field for field in known.fields.values() if needed <= _shown_in(field.schema)] if needed else []
-    if entered is None:
-        return {}
-    if len(fields) != 1:
-        several = known.find(plural(entered)) if len(needed) > 1 else None
-        is_free = several is not None and main_type(several.schema) == "array" and not items(several.schema)
-        return {path: f"{several.name}.{path}" for path in arguments} if several is not None and is_free else {}
-    inner = {snake(name): name for name in properties(items(fields[0].schema))}
-    return {path: f"{fields[0].name}.{inner[snake(path)]}" for path in arguments if snake(path) in inner}
-
-
-def _shown_in(schema: Record) -> frozenset[str]:
-    """Return the properties of the objects in a list; empty for other values."""
-    return frozenset(map(snake, properties(items(schema)))) if main_type(schema) == "array" else frozenset()
 
 
 def _changed_number(
@@ -436,26 +390,6 @@ def _changed_number(
         named = counted or [name for name in numbers if act.issuperset(map(singular, words(snake(name))))]
         numbers = named or [name for name in numbers if snake(name) in _STOCK]
     return {changes[0]: numbers[0]} if len(changes) == len(numbers) == 1 else {}
-
-
-def _moved_end(
-    arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields, taken: Container[str]
-) -> dict[str, str]:
-    """Return the duration by which an update moves the end of a record: `extra_days` of `renew_loan`."""
-    if features.verb != "update" or features.parsed.word in STRONG:
-        return {}
-    numbers = (path for path, schema in arguments.items() if main_type(schema) in _NUMBERS)
-    paths = [path for path in numbers if last_word(last_name(path)) in _TIME_UNITS]
-    texts = (field.name for field in known.named.values() if main_type(field.schema) == "string")
-    ends = [name for name in texts if name not in taken and not _ENDS.isdisjoint(words(snake(name)))]
-    return {paths[0]: ends[0]} if len(paths) == len(ends) == 1 else {}
-
-
-def _first_stock(arguments: Mapping[str, Record], known: KnownFields, taken: Container[str]) -> dict[str, str]:
-    """Return the only stock that a new record has, for an argument such as `initial_stock` or `opening_balance`."""
-    paths = [path for path in arguments if not _FIRST.isdisjoint(words(last_name(path))[:1])]
-    stocks = [field.name for name, field in known.named.items() if name in _STOCK and field.name not in taken]
-    return {paths[0]: stocks[0]} if len(paths) == len(stocks) == 1 else {}
 
 
 def _written_leaves(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, Record]:
@@ -512,14 +446,6 @@ def _list_of(argument: str, known: KnownFields, entered: str, *, is_only: bool) 
     is_naming = bool(entered) and (is_only or noun or argument in _NAMES or argument.startswith(f"{entered}_"))
     other = (known.find(plural(entered)) or known.find(entered)) if field is None and is_naming and entered else None
     return other if other is not None and main_type(items(other.schema)) in {"string", "integer", ""} else field
-
-
-def _only_list(leaves: Mapping[str, Record], known: KnownFields) -> dict[str, str]:
-    """Return the only list of plain values of a record for the key that enters or leaves it: `enrolled`."""
-    plain = {name: main_type(items(field.schema)) in {"string", "integer"} for name, field in known.fields.items()}
-    lists = [name for name, is_plain in plain.items() if is_plain]
-    keys = [path for path in leaves if last_name(path) != snake(known.key)]
-    return {keys[0]: lists[0]} if len(keys) == len(lists) == 1 else {}
 
 
 def _may_hold(field: Field, argument: Record, key: str) -> bool:

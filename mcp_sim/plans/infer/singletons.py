@@ -14,7 +14,7 @@ from mcp_sim.types import Record, Tool
 from mcp_sim.types.domain import Entity, Field, singleton_key
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.expansion import expanded
-from mcp_sim.types.json_schema.shapes import at, is_rows, main_type, map_of, properties, property_of, required
+from mcp_sim.types.json_schema.shapes import at, map_of, properties, required
 from mcp_sim.types.lexicon.english import last_word, noun_of_id, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import groups, terms
 
@@ -22,8 +22,6 @@ _REPLACING, _ONE_OF_A_KIND = terms("verbs.replacing"), terms("phrases.one_of_a_k
 _FACETS, _NOT_ENTITIES, _DETAILS = terms("nouns.facets"), terms("nouns.unspecific"), terms("nouns.details")
 
 _STATE_VERBS = frozenset(TRANSITIONS) | frozenset(groups("states.after"))
-_LEVELS, _LEVEL_FIELDS = terms("nouns.levels"), terms("fields.set_level")
-
 _FIELD_WORDS = frozenset((word,) for word in terms("arguments.field_name"))
 
 
@@ -98,31 +96,12 @@ def find_single_value(parsed: ParsedName, schema: Record, entities: Iterable[Ent
         values = [(entity, path) for entity, path, names in named if "_".join(noun) in names]
         if values:
             return values[0] if len(values) == 1 else None
-    return _find_level(parsed, schema, [(entity, path) for entity, path, _ in named])
+    return None
 
 
 def switches(parsed: ParsedName, schema: Record) -> bool:
     """Whether a tool that takes nothing changes a state by its verb: `close_gate`, `turn_on_lights`."""
     return bool(parsed.object) and parsed.act in _STATE_VERBS and not required(schema)
-
-
-def _find_level(parsed: ParsedName, schema: Record, values: Sequence[tuple[Entity, str]]) -> tuple[Entity, str] | None:
-    """Return the only number that a tool such as `set_temperature(celsius)` can mean: `target`, or `temperature_c`."""
-    argument = value_argument(parsed, schema)
-    if argument is None or parsed.noun[-1:] == () or parsed.noun[-1] not in _LEVELS:
-        return None
-    numbers = [(entity, path) for entity, path in values if _is_number(at(_schema_of(entity), path))]
-    alike = [value for value in numbers if {*words(snake(value[1].rpartition(".")[2]))} & {*parsed.noun}]
-    levels = alike or [value for value in numbers if snake(value[1].rpartition(".")[2]) in _LEVEL_FIELDS]
-    return levels[0] if len(levels) == 1 and _is_number(property_of(schema, argument)) else None
-
-
-def _schema_of(entity: Entity) -> Record:
-    return {"properties": {name: field.schema for name, field in entity.fields.items()}}
-
-
-def _is_number(schema: Record) -> bool:
-    return main_type(schema) in {"integer", "number"}
 
 
 def value_argument(parsed: ParsedName, schema: Record) -> str | None:
@@ -181,23 +160,12 @@ def _is_singleton(noun: Words, uses: Sequence[_Use], others: AbstractSet[Words])
     """Whether all tools of a noun get or set it, and none takes a key."""
     if not _is_entity(noun, others):
         return False
-    if _is_list(uses):
-        return True
     gets = [use for use in uses if _is_getter(use)]
     sets = [use for use in uses if use.parsed.verb == "update" and use.arguments]
     takes_id = any(last_word(argument) in {"id", "ids"} for use in uses for argument in use.arguments)
     if not gets or len(gets) + len(sets) < len(uses) or takes_id:
         return False
     return bool(sets or not any(getter.arguments for getter in gets))
-
-
-def _is_list(uses: Sequence[_Use]) -> bool:
-    """Whether one tool writes a whole list of objects, and others only read all of it: `set_todos(todos)`."""
-    writes = [use for use in uses if use.parsed.word in _REPLACING]
-    others = [use for use in uses if use.parsed.word not in _REPLACING]
-    are_reads = all(use.parsed.verb in {"get", "list"} and not use.arguments for use in others)
-    lists = [is_rows(schema) for use in writes for schema in use.arguments.values()]
-    return are_reads and lists == [True]
 
 
 def _is_entity(noun: Words, others: AbstractSet[Words]) -> bool:

@@ -27,7 +27,7 @@ from mcp_sim.types.json_schema.shapes import (
     schema_of,
     type_name,
 )
-from mcp_sim.types.json_values import is_key, is_number
+from mcp_sim.types.json_values import is_key
 from mcp_sim.types.lexicon.english import (
     is_id,
     last_word,
@@ -46,7 +46,6 @@ _NOT_PARENTS = terms("arguments.query", "arguments.option", "arguments.limit")
 """Arguments that name no record."""
 _WITHIN = frozenset((word,) for word in terms("phrases.within"))
 _READS = frozenset({"get", "list", "search"})
-_FIRST_ROWS, _MOST_VALUES = 20, 20_000  # of a list, and of a state, that are searched for flags
 MOST_NAMES = 200
 """The most keys of an object that are compared with the nouns of tools. An object with more keys is a table, whose
 keys are not entities."""
@@ -122,19 +121,6 @@ def collect_names(state: Json, depth: int = _DEPTH) -> frozenset[Words]:
     parts = as_object(state) if len(as_object(state)) <= MOST_NAMES else {}
     inner = (collect_names(value, depth - 1) for value in parts.values() if depth)
     return frozenset(words(singular_phrase(words(name))) for name in parts).union(*inner)
-
-
-def collect_flags(state: Json) -> frozenset[str]:
-    """Return the names of the flags in the first records of a given state."""
-    return frozenset(name for name, value in islice(_values(state), _MOST_VALUES) if isinstance(value, bool))
-
-
-def _values(state: Json) -> Iterator[tuple[str, Json]]:
-    for name, value in islice(as_object(state).items(), MOST_NAMES):
-        yield name, value
-        yield from _values(value)
-    for value in islice(as_list(state), _FIRST_ROWS):
-        yield from _values(value)
 
 
 def collect_nouns(
@@ -330,10 +316,6 @@ def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Reco
     if not records:
         return Entity(entity), []
     named = _outer_key_name(nouns, entity, fields) if own_keys else None
-    own_id = next((name for name in (*_id_names(entity), "id") if name in fields and identifies(name, records)), None)
-    is_asked = snake(own_id or "") in nouns.arguments  # then tools look rows up by the keys outside
-    if own_keys and named is None and own_id and not is_asked and all(str(at).isdecimal() for at in own_keys):
-        return Entity(entity, own_id, records[-1][own_id], fields), records  # the keys outside only count the rows
     if own_keys and named is None and [main_type(field.schema) for field in fields.values()] == ["array"]:
         named = NAME  # a list needs the name that it is under
     keys = outer_keys(own_keys, are_numbers=named in nouns.numbers)
@@ -356,7 +338,7 @@ def _plain_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Re
     """Return the entity of names, or of values under names."""
     values = [body[rows.plain] for body in rows.bodies]
     usual = _outer_key_name(nouns, entity, {}) if rows.keyed or not rows.levels else None
-    named = _entered_key(nouns, entity, rows, values) or usual or NAME
+    named = usual or NAME
     names: list[Json] = [*rows.own_keys] if rows.keyed else [body[NAME] for body in rows.bodies]
     records: list[Record] = [{named: at} for at in outer_keys(names, are_numbers=named in nouns.numbers)]
     kind = int if named in nouns.numbers else str
@@ -364,19 +346,11 @@ def _plain_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Re
         records = [{named: value, NAME: at} for value, at in zip(values, names, strict=True)]
     elif rows.keyed:
         word = _value_name(nouns, entity, named, values)
-        if named == NAME and word != VALUE and _has_digits(names) and not _has_digits(values):
-            named, word = word, NAME  # `holidays: {2025-12-25: Christmas}` for `add_holiday(date, name)`
-            records = [{named: at} for at in names]
         records = [{**record, word: value} for record, value in zip(records, values, strict=True)]
     fields = infer_fields(records)
     if identifies(named, records):
         return Entity(entity, named, records[-1][named], fields, natural=True), records
     return with_outer_keys(Entity(entity, fields=fields), None, [*range(1, len(records) + 1)], records)
-
-
-def _has_digits(values: Sequence[Json]) -> bool:
-    """Whether all values have a digit. Numbers have."""
-    return all(any(map(str.isdigit, str(value))) for value in values)
 
 
 def _are_ids(values: Sequence[Json], kind: type[str | int]) -> bool:
@@ -400,16 +374,6 @@ def _value_name(nouns: Nouns, entity: str, key: str, values: Sequence[Json]) -> 
         return word
     are_names = key != NAME and last_word(key) != NAME and all(isinstance(value, str) for value in values)
     return NAME if are_names else VALUE
-
-
-def _entered_key(nouns: Nouns, entity: str, rows: Rows, values: Sequence[Json]) -> str | None:
-    """Return the argument with the keys of numbers that have parents: `course` of `record_mark(pupil, course, mark)`.
-
-    The parents are what `get_marks(pupil)` asks by.
-    """
-    taken, are_numbers = nouns.entered.get(entity, frozenset[str]()), all(map(is_number, values))
-    keys = taken - {*nouns.asked.get(entity, ())} - nouns.numbers if len(taken) == rows.levels + 2 else taken
-    return next(iter(keys)) if rows.levels and are_numbers and len(keys) == 1 else None
 
 
 def _entered_values(nouns: Nouns, entity: str, key: str) -> set[str]:

@@ -17,7 +17,6 @@ from mcp_sim.plans.infer.verbs import (
     VERBS_OF_RECORDS,
     flag_after,
     reversible_state,
-    undone_verbs,
 )
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
@@ -26,7 +25,6 @@ from mcp_sim.types.json_schema.shapes import (
     as_object,
     at,
     constants,
-    is_nullable,
     is_open,
     items,
     main_type,
@@ -46,12 +44,10 @@ FINAL = frozenset(
 _LATE, _UPCOMING, _TOGGLING = terms("states.late"), terms("states.upcoming"), terms("verbs.toggling")
 _DEADLINES, _BEGINNINGS, _CHANGES = terms("fields.deadline"), terms("fields.beginning"), ordered("fields.change_stem")
 _AMOUNTS = terms("arguments.amount", "fields.balance", "fields.price", "fields.total")
-_REVERSING = {**_OPPOSITES, **table("verbs.reversals")}
 _OPPOSITE_STATES, _POSITIVE = table("states.opposites"), frozenset({"on", "enabled", "open", "active", "running"})
 KNOWN_STATES = {*_OPPOSITE_STATES, *_INITIAL, *FINAL, *TRANSITIONS.values(), *terms("states.ended")}.union(
     *_STATES_AFTER.values()
 )
-_RESERVING = terms("verbs.reserving")
 _SAID_STATE = re.compile(r"\bas (?:being )?(\w+)")
 _SAMPLE_SIZE = 200  # a few states repeat; more rows show no others and cost time at start
 MAX_ROWS = 2_000  # bounds the start of worlds with many given records
@@ -190,11 +186,10 @@ def find_toggled(features: ToolFeatures, entity: Entity) -> tuple[dict[str, Json
     """Return the flag that each call of `toggle_active` negates, and how: the one that it names, or the only one."""
     if features.verb != "update" or features.parsed.word not in _TOGGLING:
         return {}, {}
-    about = {*words(features.tool.name), *words(features.tool.description.lower())}
     flags = [name for name, field in entity.fields.items() if main_type(field.schema) == "boolean"]
-    named = [name for name in flags if about.issuperset(words(snake(name).removeprefix("is_")))]
-    flag = named[0] if named else flags[0] if len(flags) == 1 else None
-    return ({}, {}) if flag is None else ({flag: True}, {flag: "toggle"})
+    named = [name for name in flags if {*words(features.tool.name)}.issuperset(words(snake(name).removeprefix("is_")))]
+    flags = named[:1] or flags
+    return ({flags[0]: True}, {flags[0]: "toggle"}) if len(flags) == 1 else ({}, {})
 
 
 def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
@@ -239,24 +234,6 @@ def _switched(word: str, features: ToolFeatures, entity: Entity, rows: Sequence[
     other = next((state for state in _STATES_AFTER.get(word, ()) if _OPPOSITE_STATES.get(held) == state), None)
     state = other or _find_state(word, status, "", field, switched)
     return {} if state is None else {path: state}
-
-
-def clear_what_is_undone(
-    plans: Mapping[str, Plan], feature_list: Sequence[ToolFeatures], entities: Mapping[str, Entity]
-) -> dict[str, Plan]:
-    """Return the plans, those that undo others with null for what these set: `unlock` clears the `lock_reason`."""
-    updates = [features for features in feature_list if plans[features.tool.id].verb == "update"]
-    cleared = dict(plans)
-    for features in updates:
-        plan, undone = plans[features.tool.id], undone_verbs(features.parsed.word)
-        done = [each for each in updates if each.entity == features.entity and each.parsed.word in undone]
-        names = {name for each in done for name in plans[each.tool.id].sets.values()} - {*plan.sets.values()}
-        fields = [entities[features.entity].fields.get(name) for name in sorted(names)]
-        rest: dict[str, Json] = {
-            field.name: None for field in fields if field is not None and is_nullable(field.schema)
-        }
-        cleared[features.tool.id] = replace(plan, fixed={**rest, **plan.fixed}) if rest else plan
-    return cleared
 
 
 def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Record]) -> dict[str, Json]:
@@ -336,22 +313,8 @@ def _find_state(word: str, status: str | None, said: str, field: Field, rows: Se
     is_named = bool(said) and said == status and (known is not None or not constants(field.schema))
     state = known if is_named else nearest_choice(word, states) or known
     is_new = state is None and said != status and said.endswith("ed")  # `check_in`: "Mark the guest as arrived"
-    state = state or (None if is_named or is_new else _state_before(word, states))
     named = said if is_new else status
     return _spell_like(states, named) if named and state is None and not constants(field.schema) else state
-
-
-def _state_before(word: str, states: Sequence[str]) -> str | None:
-    """Return the only state that a verb which undoes another one can lead back to: `scheduled` for `resume`.
-
-    None if no record is in the undone state: where nothing is `lent`, a return leads to no earlier state.
-    """
-    if not any(nearest_choice(verb, states) for verb in undone_verbs(word)):
-        return None
-    left = [state for state in states if nearest_choice(word, [state]) is None and snake(state) not in FINAL]
-    others = (*undone_verbs(word), *_RESERVING)  # no check-in leads back to `booked`
-    left = [state for state in left if not any(nearest_choice(verb, [state]) for verb in others)]
-    return left[0] if len(left) == 1 and undone_verbs(word)[:1] and word in _REVERSING else None
 
 
 def nearest_choice(word: str, choices: Sequence[Json]) -> Json:

@@ -9,7 +9,6 @@ from mcp_sim.plans.infer.entity_evidence import (
     collection,
     holder_of_list,
     holder_of_members,
-    holder_of_rows,
     holder_of_value,
     issued,
     returned,
@@ -85,12 +84,7 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     if score >= 2 and key in required(facts.input) and (is_shown or facts.parsed.word or is_known):
         weight, reason = (0.55, ", and its result is one") if is_shown else (0.3, "")
         weight = 0.55 if is_known else weight
-        is_noun = not (word or leads_to_state) and len(properties(facts.input)) == 1  # `employee(employee_id)`
-        yield facts.evidence("verb", "get" if is_noun else "update", weight, f"it takes the key of a {entity}{reason}")
-    elif not word and holder_of_list(facts, server) == entity:
-        yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record that holds a list")
-    elif entity in server.made_with and not word and key in required(facts.input) and _asks_for_details(facts, score):
-        yield facts.evidence("verb", "get", 0.55, f"'{key}' names a {entity} that another tool creates")
+        yield facts.evidence("verb", "update", weight, f"it takes the key of a {entity}{reason}")
     elif entity in server.held and not facts.parsed.word and (facts.parsed.plural or _asks_for_details(facts, score)):
         is_one = key in required(facts.input) and _asks_for_details(facts, score)  # `templates_info(name)`
         verb = "list" if facts.parsed.plural and not is_one else "get"
@@ -150,8 +144,6 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
     elif parsed.verb == "list" and holder_of_list(facts, server) == entity:
         yield facts.evidence("verb", "list", -0.1, f"'{key}' names one record")
         yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record that holds a list")
-    elif parsed.verb == "get" and score < 2 and facts.tool.name in server.sources:
-        yield facts.evidence("verb", "list", 0.75, "other tools take the ids of its rows")
     elif parsed.verb == "get" and _asks_for_children(facts, server, entity):
         yield facts.evidence("verb", "get", -0.1, "no argument names a record")
         yield facts.evidence("verb", "list", 0.65, "the given state has several such records")
@@ -188,26 +180,20 @@ def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     A value enters a list of a record; a call without a state is removed.
     """
     parsed, given = facts.parsed, server.given.entities.get(entity)
-    holders = {read(facts, server) for read in (holder_of_list, holder_of_rows, holder_of_value, collection)}
+    holders = {read(facts, server) for read in (holder_of_list, holder_of_value, collection)}
     is_entering = parsed.word in _ENTERING and entity in holders
     if is_entering or holder_of_members(facts, server) == entity:
         yield facts.evidence("verb", parsed.verb, -0.1, f"it is not about a {entity} alone")
         yield facts.evidence("verb", "update", 0.75, f"it changes a list of a {entity}")
     if given is None or given.singleton or parsed.verb not in {"update", "create", "unknown"}:
         return
-    membership, asked = server.given.memberships.get(entity), {*map(snake, required(facts.input))}
-    if membership is not None and asked == {*membership.fields} and parsed.verb != "create":
-        yield facts.evidence("verb", "create", 0.75, "it adds to a list of names that the state has by parent")
     if with_taken_fields(facts, server) == entity:
         yield facts.evidence("verb", "create", 0.75, f"it takes the fields of a {entity}, but not its key")
-    flags = {snake(name).removeprefix("is_") for name in given.fields}
-    shown = record_shape(facts.output)
-    is_shown = server.shapes.get(shown) == entity or not _STATES.isdisjoint(shown)
-    if parsed.word in _CALLED_OFF and not (_have_states(server, entity) or is_shown or parsed.status in flags):
+    is_shown = server.shapes.get(record_shape(facts.output)) == entity
+    if parsed.word in _CALLED_OFF and not (_have_states(server, entity) or is_shown):
         yield facts.evidence("verb", "delete", 0.75, f"given {plural(entity)} have no state")
     if listed_as(facts, server) == entity:
-        is_undone = parsed.word.startswith("un")
-        yield facts.evidence("verb", "delete" if is_undone else "create", 0.75, "the state lists those it was done to")
+        yield facts.evidence("verb", "create", 0.75, "the state lists those it was done to")
 
 
 def _verb_of_result(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:

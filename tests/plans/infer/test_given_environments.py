@@ -161,16 +161,6 @@ async def test_a_number_that_several_given_records_have_is_no_key_that_may_be_mi
         assert value(await world.call("list_reservations"))[-1]["flight_no"] == "MU5"
 
 
-async def test_a_change_is_made_to_the_record_whose_key_it_takes(tmp_path: Path) -> None:
-    modify = tool("modify_flight", "reservation_id", optional=("new_flight_no", "new_cabin"))
-    tools = [modify, tool("list_flights"), tool("get_reservation", "reservation_id")]
-    state = {"flights": FLIGHTS, "reservations": RESERVATIONS}
-    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
-        assert (await world.call("modify_flight", {"reservation_id": "r2", "new_cabin": "First"})).ok
-        shown = value(await world.call("get_reservation", {"reservation_id": "r2"}))
-        assert shown == {**RESERVATIONS[1], "cabin": "First"}
-
-
 PEOPLE = {"Eve": "U1", "Ada": "U2", "Bob": "U3"}
 BY_NAME = {name: {"user_id": key, "city": "Oslo"} for name, key in PEOPLE.items()}
 LISTED = [{"user_id": key, "name": name} for name, key in PEOPLE.items()]

@@ -16,10 +16,6 @@ def typed(made: dict[str, Json], **parts: Json) -> dict[str, Json]:
     return {**made, "outputSchema": {"type": "object", "properties": parts, "required": [*parts]}}
 
 
-def names() -> Json:
-    return {"type": "array", "items": STRING}
-
-
 @pytest.mark.parametrize(
     ("add", "remove"), [("add_member_to_crew", "remove_member_from_crew"), ("add_crew_member", "remove_crew_member")]
 )
@@ -80,34 +76,6 @@ async def test_numbers_under_names_are_found_by_the_argument_of_that_name(tmp_pa
         assert value(await world.call("use_malt", {"malt": "pale", "kilograms": 15}))["kilograms"] == 65
 
 
-async def test_a_list_of_names_holds_those_to_which_a_verb_was_done(tmp_path: Path) -> None:
-    tools = [typed(tool(f"{name}_plate", "plate"), plates=names()) for name in ("block", "unblock")]
-    state = {"blocked_plates": ["X-1", "X-2"]}
-    async with service(tmp_path, state, *tools, tool("list_blocked_plates")) as sim, sim.open() as world:
-        assert value(await world.call("block_plate", {"plate": "X-3"})) == {"plates": ["X-1", "X-2", "X-3"]}
-        assert value(await world.call("unblock_plate", {"plate": "X-1"})) == {"plates": ["X-2", "X-3"]}
-        assert value(await world.call("list_blocked_plates")) == ["X-2", "X-3"]
-
-
-async def test_names_are_added_to_those_of_a_parent(tmp_path: Path) -> None:
-    state = {
-        "cooks": ["Al", "Bo"],
-        "responsible": {"grill": ["Al"], "oven": ["Bo"]},
-        "stations": {"grill": {"heat": 3}, "oven": {"heat": 2}},
-    }
-    tools = [
-        typed(tool("cooks_of_station", "station"), cooks=names()),
-        typed(tool("appoint_cook", "station", "cook"), cooks=names()),
-        tool("list_cooks"),
-        tool("get_station", "station"),
-    ]
-    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
-        added = await world.call("appoint_cook", {"station": "oven", "cook": "Al"})
-        assert value(added) == {"cooks": ["Bo", "Al"]}
-        assert value(await world.call("cooks_of_station", {"station": "oven"})) == {"cooks": ["Bo", "Al"]}
-        assert value(await world.call("cooks_of_station", {"station": "grill"})) == {"cooks": ["Al"]}
-
-
 async def test_records_without_a_state_are_gone_when_they_are_called_off(tmp_path: Path) -> None:
     state = {"rehearsals": {"R1": {"place": "Mill"}, "R2": {"place": "Hall"}}}
     tools = [tool("list_rehearsals"), tool("cancel_rehearsal", "rehearsal_id")]
@@ -146,41 +114,11 @@ async def test_a_named_field_keeps_its_type_and_is_never_the_key(tmp_path: Path)
         assert value(await world.call("list_devices")) == [{"device_id": "d1", "level": 6}, devices[1]]
 
 
-@pytest.mark.parametrize(
-    ("name", "noun", "flag", "states"),
-    [
-        ("respond_to_offer", "offer", "accept", ["accepted", "rejected"]),
-        ("decide_request", "request", "approve", ["approved", "rejected"]),
-        ("process_return", "return", "is_approved", ["approved", "rejected"]),
-    ],
-)
-async def test_a_flag_approves_or_rejects(tmp_path: Path, name: str, noun: str, flag: str, states: list[str]) -> None:
-    state = {f"{noun}s": {key: {"price": 5, "status": "open"} for key in ("O1", "O2")}}
-    decides = tool(name, f"{noun}_id", flag)
-    decides["inputSchema"]["properties"][flag] = BOOLEAN
-    tools = [decides, tool(f"get_{noun}", f"{noun}_id")]
-    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
-        for key, answer in (("O1", True), ("O2", False)):
-            await world.call(name, {f"{noun}_id": key, flag: answer})
-        shown = [value(await world.call(f"get_{noun}", {f"{noun}_id": key})) for key in ("O1", "O2")]
-        assert [row["status"] for row in shown] == states
-
-
 async def test_a_description_says_which_state_a_tool_leads_to(tmp_path: Path) -> None:
     state = {"loads": [{"load_id": 1, "state": "planned"}, {"load_id": 2, "state": "delivered"}]}
     done = tool("complete_load", "load_id", about="Mark a load as delivered", load_id={"type": "integer"})
     async with service(tmp_path, state, done, tool("list_loads")) as sim, sim.open() as world:
         assert value(await world.call("complete_load", {"load_id": 1}))["state"] == "delivered"
-
-
-async def test_a_record_is_found_by_the_fields_that_a_tool_takes_and_shows(tmp_path: Path) -> None:
-    state = {
-        "spots": [{"spot_id": "U-1", "level": "U", "plate": "A 1"}, {"spot_id": "V-1", "level": "V", "plate": "B 2"}]
-    }
-    tools = [typed(tool("find_vehicle", "plate"), spot_id=STRING, level=STRING), tool("list_spots")]
-    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
-        assert value(await world.call("find_vehicle", {"plate": "B 2"})) == {"spot_id": "V-1", "level": "V"}
-        assert refused(await world.call("find_vehicle", {"plate": "C 3"}))
 
 
 async def test_a_result_shows_what_remains(tmp_path: Path) -> None:
@@ -247,22 +185,6 @@ async def test_the_only_value_enters_the_list_named_after_what_is_added(tmp_path
         assert shown == [{"patient_id": "P-1", "allergies": []}, {"patient_id": "P-2", "allergies": ["dust"]}]
 
 
-@pytest.mark.parametrize(("table", "noun"), [("leave_requests", "leave"), ("berth_bookings", "berth")])
-async def test_a_table_has_the_entity_whose_ids_its_rows_have(tmp_path: Path, table: str, noun: str) -> None:
-    key = f"{noun}_id"
-    state = {table: [{key: 11, "kind": "a", "status": "pending"}, {key: 12, "kind": "b", "status": "approved"}]}
-    decide = tool(f"decide_{noun}", key, decision={"enum": ["approved", "rejected"]})
-    decide["inputSchema"]["properties"][key] = {"type": "integer"}
-    tools = [tool(f"list_{noun}", status=STRING), tool(f"request_{noun}", "kind"), decide]
-    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
-        assert value(await world.call(f"list_{noun}", {"status": "pending"})) == state[table][:1]
-        assert value(await world.call(f"request_{noun}", {"kind": "c"}))[key] == 13
-        await world.call(f"decide_{noun}", {key: 11, "decision": "rejected"})
-        assert value(await world.call(f"list_{noun}", {"status": "rejected"})) == [
-            {**state[table][0], "status": "rejected"}
-        ]
-
-
 @pytest.mark.parametrize("verb", ["hire", "onboard"])
 async def test_a_tool_with_the_fields_of_its_noun_makes_one(tmp_path: Path, verb: str) -> None:
     clerk = {"clerk_no": 7, "name": "Ada", "office": "North", "wage": 30, "start": "2029-01-01", "status": "active"}
@@ -290,36 +212,8 @@ async def test_a_flag_lets_in_the_records_of_a_state_that_only_given_ones_show(
             assert value(await world.call("list_members", arguments)) == rows[:count]
 
 
-STOCKED: Json = {
-    "goods": [{"sku": "K-1", "label": "Kelp", "on_hand": 7}, {"sku": "K-2", "label": "Moss", "on_hand": 1}],
-    "levels": [
-        {"sku": "K-1", "bin": "A1", "quantity": 5},
-        {"sku": "K-1", "bin": "B1", "quantity": 2},
-        {"sku": "K-2", "bin": "A1", "quantity": 1},
-    ],
-}
-
-
 def rows(**fields: Json) -> Json:
     return {"type": "array", "items": {"type": "object", "properties": fields, "required": [*fields]}}
-
-
-async def test_results_show_the_given_rows_that_have_what_they_show_and_ask_for(tmp_path: Path) -> None:
-    good = {"type": "object", "properties": {"sku": STRING, "label": STRING, "on_hand": {"type": "integer"}}}
-    held = rows(sku=STRING, bin=STRING, quantity=NUMBER)
-    tools = [
-        typed(tool("get_good", "sku", about="Get a good and its bins."), good=good, levels=held),
-        typed(tool("list_bin_contents", "bin"), bin=STRING, contents=rows(sku=STRING, quantity=NUMBER)),
-        tool("shift_stock", "sku", "from_bin", "to_bin", quantity=NUMBER),
-    ]
-    async with service(tmp_path, STOCKED, *tools) as sim, sim.open() as world:
-        assert value(await world.call("get_good", {"sku": "K-1"}))["levels"] == STOCKED["levels"][:2]
-        contents = value(await world.call("list_bin_contents", {"bin": "A1"}))["contents"]
-        assert contents == [{"sku": "K-1", "quantity": 5}, {"sku": "K-2", "quantity": 1}]
-        assert not world.ledger.newest["step"]["guessed"]
-        await world.call("shift_stock", {"sku": "K-1", "from_bin": "A1", "to_bin": "B1", "quantity": 1})
-        await world.call("list_bin_contents", {"bin": "A1"})
-        assert world.ledger.newest["step"]["guessed"]
 
 
 async def test_an_unknown_verb_with_a_description_or_a_flag_changes_the_state(tmp_path: Path) -> None:

@@ -89,31 +89,6 @@ async def test_values_under_names_are_what_their_tool_sets(
         assert value(await world.call("list_lamps")) == rows
 
 
-@pytest.mark.parametrize("verb", ["record", "set"])
-async def test_values_by_two_names_are_listed_by_the_first(tmp_path: Path, verb: str) -> None:
-    marks: Json = {"p1": {"CHEM1": 7.5, "LATIN": 9}, "p2": {"LATIN": 6}}
-    pupils = [{"pupil_id": "p1", "mark": 3}, {"pupil_id": "p2", "mark": 4}]
-    writing = tool(f"{verb}_mark", "pupil_id", "course", "score", score=NUMBER)
-    tools = [tool("get_marks", "pupil_id"), writing, tool("list_pupils", mark={"type": "integer"})]
-    async with service(tmp_path, {"pupils": pupils, "marks": marks}, *tools) as sim, sim.open() as world:
-        shown = [value(await world.call("get_marks", {"pupil_id": pupil})) for pupil in marks]
-        expected = [
-            [{"pupil_id": pupil, "course": course, "score": score} for course, score in held.items()]
-            for pupil, held in marks.items()
-        ]
-        assert shown == expected
-
-
-@pytest.mark.parametrize(("argument", "keys"), [("date", ["2029-12-25", "2030-01-01"]), ("track_no", ["B1", "B2"])])
-async def test_names_under_keys_with_digits_are_the_values(tmp_path: Path, argument: str, keys: list[str]) -> None:
-    state: Json = {"events": dict(zip(keys, ["Feast", "Rest day"], strict=True))}
-    tools = [tool("list_events"), tool("add_event", argument, "name")]
-    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
-        await world.call("add_event", {argument: "C3", "name": "Parade"})
-        rows = [(row[argument], row["name"]) for row in value(await world.call("list_events"))]
-        assert rows == [(keys[0], "Feast"), (keys[1], "Rest day"), ("C3", "Parade")]
-
-
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize(("argument", "new"), [("note", "Late"), ("weight", 4.5), ("tags", ["a"]), ("closed", True)])
 async def test_what_is_null_in_all_given_records_can_be_set(

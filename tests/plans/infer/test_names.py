@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.declared import INTEGER, STRING, Json, domain, tool
-from support.given import refused, service
+from support.given import service
 from support.given import tool as given_tool
 
 
@@ -58,22 +58,6 @@ def test_a_get_of_several_records_lists_them(noun: str) -> None:
         tool(f"get_{noun}_record", {"record_id": STRING}, "record_id"),
     ]
     assert [plan.verb for plan in domain(*tools).plans.values()] == ["create", "list", "get"]
-
-
-@pytest.mark.parametrize("noun", ["scan", "visit", "parcel"])
-async def test_a_get_of_records_by_the_key_of_one_does_not_list_them(noun: str, tmp_path: Path) -> None:
-    tools = [
-        tool(f"create_{noun}", {"name": STRING}, "name"),
-        tool(f"get_{noun}", {f"{noun}_id": STRING}, f"{noun}_id"),
-        tool(f"list_{noun}s"),
-        tool(f"get_{noun}_records", {f"{noun}_id": STRING}, f"{noun}_id"),
-    ]
-    assert domain(*tools).plans[f"get_{noun}_records"].verb == "get"
-    async with (
-        service(tmp_path, {f"{noun}s": [{"id": "a", "name": "First"}]}, *tools) as simulator,
-        simulator.open() as world,
-    ):
-        assert refused(await world.call(f"get_{noun}_records", {f"{noun}_id": "unknown"}))
 
 
 @pytest.mark.parametrize("reading", ["list_{}_lists", "get_{}_lists", "{}_lists_search", "find_{}_lists"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -14,7 +13,6 @@ from support.declared import INTEGER, STRING, domain, obj, tool
 from support.given import refused, value
 from support.services import service
 
-Json = Any
 STATES = {"type": "string", "enum": ["open", "active", "completed"]}
 
 
@@ -89,18 +87,6 @@ async def test_what_is_remembered_is_recalled_until_it_is_forgotten(tmp_path: Pa
     assert value(left)["results"] == []
 
 
-@pytest.mark.parametrize("about", ["Save a fact about a project.", "Store text. Call `learn` first.", ""])
-def test_what_is_remembered_is_a_memory_whatever_a_description_calls_it(about: str) -> None:
-    plans = domain(
-        tool("remember", {"content": STRING, "project_id": STRING}, "content", "project_id", description=about),
-        tool("search_memory", {"query": STRING}, "query"),
-        tool("list_projects", {}),
-        tool("add_task", {"title": STRING}, "title"),
-    ).plans
-    assert (plans["remember"].verb, plans["remember"].entity) == ("create", "memory")
-    assert plans["search_memory"].entity == "memory"
-
-
 @pytest.mark.parametrize("noun", ["task", "expense"])
 @pytest.mark.parametrize("namespace", ["", "work."])
 async def test_verbs_alone_are_about_what_their_descriptions_share(tmp_path: Path, noun: str, namespace: str) -> None:
@@ -172,7 +158,6 @@ async def test_a_list_of_keys_names_records(tmp_path: Path, ending: str) -> None
 @pytest.mark.parametrize(
     ("about", "described"),
     [
-        ("Manage a project. Actions: 'create' (requires name), 'list' (shows all), 'get' (shows one).", ""),
         ("Manage a project.", 'What to do. Options: Literal["create", "list", "get"].'),
     ],
 )
@@ -212,21 +197,6 @@ async def test_new_ids_look_like_the_described_one(tmp_path: Path, shown: str) -
     tools = [tool("create_order", {"note": STRING}, "note"), tool("get_order", key, "order_id")]
     [created] = await answers(tmp_path, tools, ("create_order", {"note": "x"}))
     assert re.fullmatch(r"ORD-\d+", value(created)["order_id"])
-
-
-@pytest.mark.parametrize("name", ["name", "title"])
-async def test_the_only_update_of_records_without_ids_finds_them_by_name(tmp_path: Path, name: str) -> None:
-    tools = [
-        tool("create_goal", {name: STRING, "target": STRING}, name, "target"),
-        tool("update_goal", {name: STRING, "target": STRING}, name, "target"),
-        tool("list_goals", {}),
-    ]
-    calls = ("create_goal", {name: "Trip", "target": "1"}), ("update_goal", {name: "Trip", "target": "2"})
-    unknown = "update_goal", {name: "Yacht", "target": "3"}
-    *_, listed = await answers(tmp_path, tools, *calls, unknown, ("list_goals", {}))
-    rows = value(listed)["goals"]
-    assert [row["target"] for row in rows if row[name] == "Trip"] == ["2"]
-    assert "3" not in [row["target"] for row in rows]
 
 
 @pytest.mark.parametrize("noun", ["span", "segment", "chunk", "section", "slice"])

@@ -93,33 +93,6 @@ async def test_a_change_of_a_number_is_added_to_it(
         assert (await answered(world, "get_item", sku=sku))["stock"] == after
 
 
-ROW: Json = thing(sku=TEXT, quantity={"type": "integer"}, unit_price={"type": "number"}, line_total={"type": "number"})
-
-
-@pytest.mark.parametrize("argument", ["items", "entries", "positions"])
-async def test_lines_show_what_they_name_and_what_they_cost(argument: str, tmp_path: Path) -> None:
-    item = thing(sku=TEXT, name=TEXT, unit_price={"type": "number"})
-    order = thing(order_id=TEXT, lines={"type": "array", "items": ROW}, total={"type": "number"})
-    asked = {"type": "array", "items": thing(sku=TEXT, quantity={"type": "integer"})}
-    tools = [
-        tool("add_item", needed="name", name=TEXT, unit_price={"type": "number"}, output=item),
-        tool("get_item", needed="sku", sku=TEXT, output=item),
-        tool("create_order", needed=argument, **{argument: asked}, output=order),
-        tool("get_order", needed="order_id", order_id=TEXT, output=order),
-    ]
-    async with simulator(tmp_path, tools).open() as world:
-        skus = [(await answered(world, "add_item", name=name, unit_price=price))["sku"]
-                for name, price in (("Lamp", 39.5), ("Stapler", 8.25))]  # fmt: skip
-        wanted = [{"sku": sku, "quantity": number} for sku, number in zip(skus, (2, 3), strict=True)]
-        created = await answered(world, "create_order", **{argument: wanted})
-        assert created["lines"] == [
-            {"sku": skus[0], "quantity": 2, "unit_price": 39.5, "line_total": 79.0},
-            {"sku": skus[1], "quantity": 3, "unit_price": 8.25, "line_total": 24.75},
-        ]
-        assert created["total"] == 103.75
-        assert await answered(world, "get_order", order_id=created["order_id"]) == created
-
-
 @pytest.mark.parametrize(
     ("filters", "shown"),
     [
@@ -140,17 +113,6 @@ async def test_lists_are_filtered_by_plurals_bounds_and_days(filters: Json, show
              for sku, name, stock, day in rows]  # fmt: skip
     async with simulator(tmp_path, tools, {"items": state}).open() as world:
         assert [item["sku"] for item in (await answered(world, "search_items", **filters))["items"]] == shown
-
-
-@pytest.mark.parametrize("noun", ["worker", "pilot"])
-async def test_a_tool_with_the_name_of_a_record_gets_it(noun: str, tmp_path: Path) -> None:
-    shown = thing(**{f"{noun}_id": TEXT}, name=TEXT, **FIELDS)
-    tools = [
-        tool(f"create_{noun}", needed="name", name=TEXT, output=shown),
-        tool(noun, needed=f"{noun}_id", **{f"{noun}_id": TEXT}, output=shown),
-    ]
-    sim = simulator(tmp_path, tools)
-    assert sim.scenario.domain.plans[noun].verb == "get"
 
 
 @pytest.mark.parametrize(

@@ -73,27 +73,6 @@ def test_an_entity_that_any_tool_names_or_lists_is_no_singleton(others: tuple[Js
     assert entity is None or not entity.singleton
 
 
-@pytest.mark.parametrize("noun", ["todo", "goal"])
-@pytest.mark.parametrize(
-    ("write", "read"),
-    [("set_{}s", "get_{}s"), ("write_{}s", "read_{}s"), ("{}_write", "{}_read"), ("{}list__set", "{}list__get")],
-)
-async def test_a_list_that_is_written_whole_replaces_the_one_before(
-    tmp_path: Path, noun: str, write: str, read: str
-) -> None:
-    row = {"type": "object", "properties": {"content": {"type": "string"}, "status": {"type": "string"}}}
-    schema = {"type": "object", "properties": {"items": {"type": "array", "items": row}}, "required": ["items"]}
-    tools = [
-        {"name": write.format(noun), "description": f"Replace the {noun} list.", "inputSchema": schema},
-        {"name": read.format(noun), "description": f"Get the {noun} list.", "inputSchema": {"type": "object"}},
-    ]
-    async with service(tmp_path, f"tools: {json.dumps(tools)}", "{}") as sim, sim.open() as world:
-        for contents in ("ab", "c", ""):
-            items = [{"content": letter, "status": "open"} for letter in contents]
-            value(await world.call(write.format(noun), {"items": items}))
-            assert value(await world.call(read.format(noun), {}))["items"] == items
-
-
 async def test_a_spec_may_declare_a_singleton(tmp_path: Path) -> None:
     overrides = """
     entities: {boiler: {singleton: true, fields: {target: {type: integer}}, required: [target]}}

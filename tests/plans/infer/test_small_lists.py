@@ -100,32 +100,6 @@ async def test_the_history_of_a_record_is_that_of_one(tmp_path: Path, noun: str,
     assert refused(unknown)
 
 
-@pytest.mark.parametrize(("noun", "source", "record"), [("entry", "log", "meal"), ("note", "add", "memo")])
-async def test_an_id_is_that_of_the_tool_that_its_description_mentions(
-    tmp_path: Path, noun: str, source: str, record: str
-) -> None:
-    key = f"{noun}_id"
-    described = {key: {"type": "integer", "description": f"The ID (from {source}_{record} or get_{record}_log)"}}
-    tools = [
-        tool(f"{source}_{record}", {"name": STRING}, "name"),
-        tool(f"update_{noun}", {**described, "name": STRING}, key),
-        tool(f"delete_{noun}", described, key),
-        tool(f"get_{record}_log", {}),
-    ]
-    created, changed, listed = await answers(
-        tmp_path,
-        tools,
-        (f"{source}_{record}", {"name": "first"}),
-        (f"update_{noun}", {key: 21, "name": "second"}),
-        (f"get_{record}_log", {}),
-    )
-    assert value(created)[key] == 21
-    assert value(changed)["name"] == "second"
-    assert {"id": 21, "name": "second"}.items() <= value(listed)["entries" if noun == "entry" else f"{noun}s"][
-        -1
-    ].items()
-
-
 async def test_the_id_of_a_record_is_not_the_key_of_another_that_is_read_by_it(tmp_path: Path) -> None:
     named = {"risk_id": STRING}
     tools = [
@@ -211,20 +185,3 @@ async def test_a_name_under_a_longer_name_is_the_one_that_a_create_takes(tmp_pat
     assert value(created)[field] == value(shown)[field] == "Blue"
     assert key not in value(created)
     assert refused(gone)
-
-
-@pytest.mark.parametrize(("create", "read"), [("enqueue_job", "job_status"), ("place_order", "order_status"),
-                                              ("create_export", "export_state")])  # fmt: skip
-async def test_a_state_without_a_verb_is_that_of_the_record_that_its_key_names(
-    tmp_path: Path, create: str, read: str
-) -> None:
-    noun = read.partition("_")[0]
-    tools = [
-        tool(create, {"item": STRING}, "item"),
-        tool(read, {f"{noun}_id": STRING}, f"{noun}_id"),
-        tool(f"cancel_{noun}", {f"{noun}_id": STRING}, f"{noun}_id"),
-    ]
-    [created] = await answers(tmp_path, tools, (create, {"item": "x"}))
-    named = {f"{noun}_id": value(created)["id"]}
-    *_, shown = await answers(tmp_path, tools, (create, {"item": "x"}), (f"cancel_{noun}", named), (read, named))
-    assert (value(shown)["item"], value(shown)["status"]) == ("x", "cancelled")

@@ -52,26 +52,12 @@ def with_status(noun: str) -> tuple[Json, list[Json]]:
 
 
 @pytest.mark.parametrize(("noun", "label"), WORDS)
-@pytest.mark.parametrize(
-    ("act", "arguments", "status"),
-    [
-        ("stop_{}", {}, "stopped"), ("review_{}", {"decision": "approve"}, "approved"),
-        ("review_{}", {"decision": "reject"}, "rejected"), ("settle_{}", {"action": "waive"}, "waived"),
-        ("settle_{}", {"action": "pay"}, "paid"),
-    ],
-)  # fmt: skip
-async def test_what_a_call_decides_is_the_state(
-    tmp_path: Path, noun: str, label: str, act: str, arguments: Json, status: str
-) -> None:
+async def test_what_a_call_does_is_the_state(tmp_path: Path, noun: str, label: str) -> None:
     record, tools = with_status(noun)
-    choices = {"decision": ["approve", "reject"], "action": ["pay", "waive"]}
-    parts = {name: {"type": "string", "enum": choices[name]} for name in arguments}
-    changing = typed(record, act.format(noun), f"{noun}_id", *parts)
-    changing["inputSchema"]["properties"] |= parts
-    async with serve(tmp_path, *tools, changing) as sim, sim.open() as world:
+    async with serve(tmp_path, *tools, typed(record, f"stop_{noun}", f"{noun}_id")) as sim, sim.open() as world:
         key = value(await world.call(f"create_{noun}", {"label": label}))[f"{noun}_id"]
-        changed = value(await world.call(changing["name"], {f"{noun}_id": key, **arguments}))
-        assert changed["status"] == status
+        changed = value(await world.call(f"stop_{noun}", {f"{noun}_id": key}))
+        assert changed["status"] == "stopped"
         assert not is_guessed(world)
         assert value(await world.call(f"get_{noun}", {f"{noun}_id": key})) == changed
         assert not value(await world.call(f"list_{noun}s", {"label": label, "active_only": True}))[f"{noun}s"]
@@ -127,15 +113,6 @@ async def test_a_filter_invents_nothing_in_a_list_that_is_shown_whole(tmp_path: 
     async with serve(tmp_path, listing) as sim, sim.open() as world:
         assert value(await world.call(f"list_{noun}s"))[f"{noun}s"]
         assert value(await world.call(f"list_{noun}s", {"area": "Atlantis"})) == {f"{noun}s": []}
-
-
-async def test_the_managers_of_a_list_are_in_it(tmp_path: Path) -> None:
-    record = shape(employee_id=STRING, name=STRING, manager_id={"type": ["string", "null"]})
-    tools = [typed(rows("employees", record), "list_employees"), typed(record, "create_employee", "name")]
-    async with serve(tmp_path, *tools) as sim, sim.open() as world:
-        first = value(await world.call("list_employees"))["employees"]
-        assert value(await world.call("list_employees"))["employees"] == first
-        assert {row["manager_id"] for row in first} <= {None, *(row["employee_id"] for row in first)}
 
 
 async def test_changed_lines_keep_what_a_call_leaves_out(tmp_path: Path) -> None:

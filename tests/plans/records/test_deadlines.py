@@ -71,12 +71,3 @@ async def test_a_flag_lists_what_is_overdue(tmp_path: Path, flag: str) -> None:
         for arguments, keys in (({flag: True}, ["L1"]), ({flag: False}, ["L1", "L2", "L3"]), ({}, ["L1", "L2", "L3"])):
             shown = given.value(await world.call("list_loans", arguments))
             assert [row["loan_id"] for row in shown] == keys
-
-
-@pytest.mark.parametrize(("flag", "count"), [("available_only", "copies_available"), ("only_free", "rooms_free")])
-async def test_a_flag_lists_what_has_something_left(tmp_path: Path, flag: str, count: str) -> None:
-    rows = [{"id": "a", count: 2}, {"id": "b", count: 0}]
-    listed = given.tool("list_books", about="List books.", **{flag: {"type": "boolean"}})
-    async with given.service(tmp_path, {"books": rows}, listed) as sim, sim.open() as world:
-        assert [row["id"] for row in given.value(await world.call("list_books", {flag: True}))] == ["a"]
-        assert len(given.value(await world.call("list_books"))) == 2

@@ -84,22 +84,6 @@ async def test_a_batch_whose_items_share_a_name_is_not_refused(tmp_path: Path, n
             await answered(world, f"note_add_{noun}s", name="a", **{f"{noun}s": added})
 
 
-@pytest.mark.parametrize("code", ["sku", "isbn"])
-async def test_a_line_has_the_price_of_the_given_record_with_its_code(tmp_path: Path, code: str) -> None:
-    tools = [tool("add_item_to_order", order_id=TEXT, quantity=WHOLE, **{code: TEXT}), tool("get_order", order_id=TEXT)]
-    state = {
-        "orders": [{"id": "o", "lines": [{code: "A", "quantity": 2, "price": 3.0}], "total": 6.0}],
-        "products": [{code: "A", "name": "Nut", "price": 3.0}, {code: "B", "name": "Bolt", "price": 5.0}],
-    }
-    async with simulator(tmp_path, tools, state).open() as world:
-        await answered(world, "add_item_to_order", order_id="o", quantity=2, **{code: "B"})
-        order = await answered(world, "get_order", order_id="o")
-        assert (order["lines"][1], order["total"]) == ({code: "B", "quantity": 2, "price": 5.0}, 16.0)
-        assert not any(step.get("guessed") for step in world.ledger.steps)
-        await answered(world, "add_item_to_order", order_id="o", quantity=2, **{code: "none"})
-        assert world.ledger.steps[-1]["guessed"]
-
-
 @pytest.mark.parametrize(("name", "act"), [("chore", "assign_task"), ("visit", "mark_visit"), ("grade", "give_marks")])
 async def test_what_takes_the_fields_of_given_records_makes_one(tmp_path: Path, name: str, act: str) -> None:
     state = {
@@ -141,24 +125,6 @@ async def test_a_flag_that_compares_fields_is_a_guess(tmp_path: Path) -> None:
         await answered(world, "create_item", sku="A", stock=1, reorder_level=5)
         assert (await answered(world, "list_items", below_reorder_level=True))["items"]
         assert world.ledger.steps[-1]["guessed"]
-
-
-@pytest.mark.parametrize(
-    ("noun", "argument", "field"),
-    [("item", "initial_stock", "on_hand"), ("account", "opening_balance", "balance"), ("bin", "starting_qty", "stock")],
-)
-async def test_a_new_record_begins_with_the_stock_that_a_call_gives(
-    tmp_path: Path, noun: str, argument: str, field: str
-) -> None:
-    shown = thing(**{f"{noun}_id": TEXT, "name": TEXT, field: WHOLE})
-    tools = [
-        tool(f"create_{noun}", name=TEXT, **{argument: WHOLE}, output=shown),
-        tool(f"get_{noun}", **{f"{noun}_id": TEXT}, output=shown),
-    ]
-    async with simulator(tmp_path, tools, world={"records": {noun: 0}}).open() as world:
-        created = await answered(world, f"create_{noun}", name="Ada", **{argument: 40})
-        assert created == {f"{noun}_id": created[f"{noun}_id"], "name": "Ada", field: 40}
-        assert await answered(world, f"get_{noun}", **{f"{noun}_id": created[f"{noun}_id"]}) == created
 
 
 @pytest.mark.parametrize(("aside", "count"), [("allocated", "quantity"), ("reserved", "quantity")])
