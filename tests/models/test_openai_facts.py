@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.desk import TICKET, Desk, desk_in, fenced, measured, said, ticket, value
+from support.desk import TICKET, Desk, desk_in, fenced, measured, said, ticket, tool, value
 from support.endpoint import Engine, saying, serving
 
 from mcp_sim import Simulator
@@ -66,12 +66,12 @@ async def test_another_variant_of_a_record_contradicts_the_given_one(keyword: st
     text, given = {"type": "string"}, {"id": "F-1", "title": "Cable", "status": "open"}
     ready = variant(id=text, title=text, status={"const": "open"})
     closed = variant(id=text, title=text, status={"const": "closed"}, closed_by=text)
-    tool = {
+    get_ferry = {
         "name": "get_ferry",
         "inputSchema": {"type": "object", "properties": {"ferry_id": text}, "required": ["ferry_id"]},
         "outputSchema": {"type": "object", keyword: [ready, closed]},
     }
-    (tmp_path / "tools.json").write_text(json.dumps({"tools": [tool]}), encoding="utf-8")
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": [get_ferry]}), encoding="utf-8")
     wrong = {**given, "status": "closed", "closed_by": "Ann"}
     async with serving(saying(json.dumps(wrong))) as engine:
         scenario = {
@@ -334,6 +334,16 @@ async def test_a_refusal_changes_nothing_and_fixes_nothing(shown: Desk) -> None:
         assert not (await said(engine, world, refusal, "create_ticket", {"title": "one"})).ok
         assert world.view.count("ticket") == before.count("ticket") == 0
         assert await seen(engine, world, ticket(1), "create_ticket", title="one") == ticket(1)
+
+
+async def test_a_record_that_was_created_without_its_id_gets_the_one_that_is_shown_later(tmp_path: Path) -> None:
+    tools = [tool("create_parcel", ["label"]), tool("get_parcel", ["parcel_id"]), tool("list_parcels", [])]
+    parcel = {"id": "P-77", "label": "Books", "state": "new"}
+    async with serving() as engine, desk_in(tmp_path, UNSPECIFIED, tools=tools)(engine.url).open() as world:
+        await said(engine, world, "Parcel created.", "create_parcel", {"label": "Books"})
+        assert world.view.count("parcel") == 1
+        assert await seen(engine, world, {"parcels": [parcel]}, "list_parcels") == {"parcels": [parcel]}
+        assert [row for _, row in world.view.rows("parcel")] == [parcel]
 
 
 # what the model is shown ----------------------------------------------------------------------------------------------

@@ -108,3 +108,14 @@ async def test_a_list_leaves_out_nothing_else(name: str, arguments: Json, answer
     rows = [task(1), task(2), task(3)]
     async with serving(saying(answer, shown())) as engine, board(tmp_path, engine.url, *rows).open() as world:
         assert value(await world.call(name, arguments)) == {"tasks": rows}
+
+
+@pytest.mark.parametrize("cursor", ["abc", None])
+async def test_no_rows_follow_the_last_ones(cursor: str | None, tmp_path: Path) -> None:
+    ends = {"has_more": {"type": "boolean"}, "next_cursor": {"type": ["string", "null"]}}
+    output = {"type": "object", "properties": {"tasks": TASKS, **ends}, "required": ["tasks", *ends]}
+    tools, rows = [tool("list_tasks", output, cursor=TEXT, limit={"type": "integer"})], [task(1), task(2)]
+    reply = json.dumps({"tasks": rows, "has_more": True, "next_cursor": cursor})
+    async with serving(saying(reply)) as engine, board(tmp_path, engine.url, *rows, tools=tools).open() as world:
+        served = value(await world.call("list_tasks", {}))
+        assert served == {"tasks": rows, "has_more": False, "next_cursor": None}

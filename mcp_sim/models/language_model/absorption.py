@@ -162,7 +162,8 @@ class Absorption:
             stored = self.view.get(entity.name, key)
             fields = dict(self._known_fields(subject))
             news = self._news(subject, fields, stored)
-            after = {**(stored or {entity.key: key}), **news}
+            before = stored if stored is not None else {**self._provisional(entity, fields), entity.key: key}
+            after = {**before, **news}
             if news or stored is None:
                 self._change(Change("put", entity.name, key, after))
             self.unchecked |= {(entity.name, key, name) for name in _differing(dict(subject.fields()), after)}
@@ -170,6 +171,19 @@ class Absorption:
             guessed = [name for name, value in fields.items() if self._is_provisional(subject, name, value, stored)]
             facts = fields.keys() - _differing(fields, {**dict.fromkeys(fields), **after}) - {*guessed}
             self.facts.note(replace(subject, key=key), facts, (*self.changes, *self.absorbed), guessed)
+
+    def _provisional(self, entity: Entity, fields: Record) -> Record:
+        """Remove the record that was created without a known id and has these fields, and return it without its key."""
+        for key in self.facts.provisional(entity.name):
+            record = self.view.get(entity.name, key)
+            known = {} if record is None else {name: value for name, value in record.items() if name != entity.key}
+            common = known.keys() & fields.keys()
+            if common and all(not any(differences(known[name], fields[name])) for name in common):
+                rest = (waiting for waiting in self.facts.provisional(entity.name) if waiting != key)
+                self.facts.note_provisional(entity.name, rest)
+                self._change(Change("remove", entity.name, key))
+                return known
+        return {}
 
     def _is_provisional(self, subject: Subject, name: str, value: Json, stored: Record | None) -> bool:
         """Whether a shown value is not a fact yet: an excerpt of a search, the first state of what the call creates.

@@ -28,6 +28,7 @@ from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.time_formats import parse_time
 
 MAX_NAMED = 200  # how many arguments of a write are remembered
+MAX_PROVISIONAL = 50  # how many new records of an entity may wait for their id
 LARGEST_SHIFT = timedelta(days=1)
 """How far two notations of one moment may be apart, as they may name other time zones or the day alone."""
 MAX_NAME = 300  # longer texts name nothing
@@ -149,6 +150,10 @@ class FixedFacts:
         """Whether any call may have written."""
         return self.memory.get(WRITTEN, 0) > 0
 
+    def provisional(self, entity: str) -> tuple[Key, ...]:
+        """Return the keys of new records whose id no answer has shown yet."""
+        return self.memory.get(f"provisional/{entity}", ())
+
     # what a call leaves
 
     def touch(self, arguments: Record) -> None:
@@ -163,6 +168,10 @@ class FixedFacts:
         for entity in entities:
             self.memory.set(f"unsettled/{entity}", self.turn.index)
             self.memory.set(f"grown/{entity}", self.turn.index)
+
+    def note_provisional(self, entity: str, keys: Iterable[Key]) -> None:
+        """Note the keys of new records whose id no answer has shown yet; the newest ones."""
+        self.memory.set(f"provisional/{entity}", tuple(keys)[-MAX_PROVISIONAL:])
 
     def note_hidden(self, entity: str, key: Key, *, is_hidden: bool) -> None:
         """Note whether a write may have hidden a record."""

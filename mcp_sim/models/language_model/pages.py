@@ -19,16 +19,18 @@ from mcp_sim.types.plans import Envelope
 
 @frozen
 class _Page:
-    """The parts of an answer that show a page. The total is `MISSING` if the plan or the answer lacks it."""
+    """The parts of an answer that show a page: its rows, and others. `MISSING` if the plan or the answer lacks it."""
 
     rows: list[Json] | None
     total: Json
+    more: Json
+    cursor: Json
 
     @classmethod
     def of(cls, value: Json, envelope: Envelope) -> Self:
-        places = (envelope.rows, envelope.total)
-        rows, total = (MISSING if place is None else get_part(value, split_path(place)) for place in places)
-        return cls(cast("list[Json]", rows) if isinstance(rows, list) else None, total)
+        places = (envelope.rows, envelope.total, envelope.more, envelope.cursor)
+        rows, *others = (MISSING if place is None else get_part(value, split_path(place)) for place in places)
+        return cls(cast("list[Json]", rows) if isinstance(rows, list) else None, *others)
 
     @property
     def size(self) -> int:
@@ -68,7 +70,7 @@ class Pages:
         if total != shown.total:
             place = plan.envelope.total or ""
             wrong = [Contradiction(split_path(place), f"{place} is {total}, not {shown.total}", total)]
-        yield from wrong
+        yield from wrong or self._wrong_end(shown, known)
 
     def _unknown_rows(self, rows: list[Json]) -> Iterator[Contradiction]:
         """Yield the rows of records that certainly do not exist, also if several rows share their id."""
@@ -105,6 +107,40 @@ class Pages:
             return max(shown.total, (start or 0) + shown.size)
         asks_for_rows = limit is None or self.facts.turn.call.arguments.get(limit) != 0
         return max(0, min(shown.total, start) if start is not None and asks_for_rows else shown.total)
+
+    def _wrong_end(self, shown: _Page, known: _Page) -> Iterator[Contradiction]:
+        """Yield that an answer says otherwise than its total, or the world, whether there are more rows.
+
+        A cursor must be the world's own, if it has one; else there must be one before the end, and none at the end.
+        """
+        envelope, is_more = self.tool.plan.envelope, self._is_more(shown, known)
+        if is_more is None:
+            return
+        if isinstance(shown.more, bool) and shown.more is not is_more:
+            more = envelope.more or ""
+            yield Contradiction(split_path(more), f"{more} is {is_more}, not {shown.more}", is_more)
+        if shown.cursor is MISSING or not (shown.cursor or is_more):
+            return
+        place = split_path(envelope.cursor or "")
+        if known.cursor is not MISSING and bool(known.cursor) is is_more:
+            if known.cursor != shown.cursor:
+                yield Contradiction(place, "", known.cursor)
+        elif not is_more:
+            yield Contradiction(place, f"this is the last page: no {envelope.cursor}", None)
+        elif not shown.cursor:
+            end = (self._offset() or 0) + shown.size
+            problem = f"{envelope.total} is more than {end}, but there is no {envelope.cursor}"
+            yield Contradiction(split_path(envelope.total or ""), problem, end)
+
+    def _is_more(self, shown: _Page, known: _Page) -> bool | None:
+        """Return whether there are rows after those of the page; None if that is unknown."""
+        ends = [end for end in (known.more, known.cursor) if end is not MISSING]
+        if ends and self._has_rows_of(shown, known):
+            return any(map(bool, ends))
+        offset = self._offset()
+        if not shown.size or offset is None or not _is_count(shown.total):
+            return None
+        return offset + shown.size < shown.total
 
     def _offset(self) -> int | None:
         """Return how many rows the call skips; None if that is unknown."""

@@ -65,14 +65,21 @@ class WrittenFacts:
                 self.facts.note(record, self._written(change), changes)
 
     def note_records(self, changes: tuple[Change, ...], subjects: Sequence[Subject]) -> None:
-        """Note what is fixed of the written records: what the reply shows, and what arguments of the same name set."""
+        """Note what is fixed of the written records: what the reply shows, and what arguments of the same name set.
+
+        A new record whose id is only the draft's is noted as provisional.
+        """
         shown = {(subject.identity, name) for subject in subjects for name, _ in subject.fields() if name not in STATES}
+        keys = {subject.key for subject in subjects} | {*scalars(self.turn.call.arguments)}
+        drafted = () if self.draft is None else [change.key for change in self.draft.transition.changes]
         named = {name for path, name in self.plan.sets.items() if path.rpartition(".")[2] == name}
         for change in changes:
             entity, record = self.domain.entities.get(change.entity), change.record
             if record is None or entity is None:
                 continue
             before, written = self.turn.view.get(change.entity, change.key), self._written(change)
+            if before is None and change.key not in keys and change.key in drafted:
+                self.facts.note_provisional(change.entity, (*self.facts.provisional(change.entity), change.key))
             said = {
                 name
                 for name in named - self.plan.how.keys()
