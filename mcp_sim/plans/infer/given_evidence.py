@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
+from mcp_sim.plans.infer.arguments import key_argument
 from mcp_sim.plans.infer.given_state import Membership
 from mcp_sim.plans.infer.state_tables import may_read
 from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, fields_in_noun, refers_to
@@ -60,7 +61,9 @@ def field_in_name(entity: Entity, facts: ToolFacts) -> str | None:
     """Return the field of a given record that the name of a tool ends with, which takes the key of the record."""
     parsed, needed, noun = facts.parsed, {*map(snake, required(facts.input))}, facts.parsed.noun
     is_read = may_read(parsed) and facts.tool.output_schema is None and not facts.output
-    if not is_read or entity.singleton or not facts.takes_key(entity) or not needed <= {*map(snake, entity.fields)}:
+    key, score = key_argument("update", entity.name, entity.key, facts.input)
+    others = needed - {snake(key or "")}
+    if not is_read or entity.singleton or score <= 1 or not others <= {*map(snake, entity.fields)}:
         return None
     names = [name for name in entity.fields if name != entity.key and is_plural(last_word(name)) >= parsed.plural]
     parts = {name: tuple(map(singular, words(snake(name)))) for name in names}

@@ -239,3 +239,14 @@ async def test_a_token_is_of_no_account_if_an_account_has_several(tmp_path: Path
     async with service(tmp_path, {f"{noun}s": rows}, *tools) as simulator, simulator.open("w") as world:
         await world.call(f"delete_{noun}", {token: "d2"})
         assert value(await world.call(f"list_{noun}s", {})) == rows[:1]
+
+
+@pytest.mark.parametrize(("noun", "key"), [("card", "card_no"), ("meter", "meter_ref"), ("locker", "locker_no")])
+async def test_a_field_is_read_by_a_key_that_records_do_not_show(tmp_path: Path, noun: str, key: str) -> None:
+    tools = tool("query_balance", key), tool("get_limit", key), tool("set_limit", key, "limit", limit=NUMBER)
+    state = {f"{noun}s": {"47": {"limit": 100, "balance": 5}, "48": {"limit": 50, "balance": 7}}}
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("query_balance", {key: "48"}))["balance"] == 7
+        await world.call("set_limit", {key: "47", "limit": 10})
+        assert value(await world.call("get_limit", {key: "47"}))["limit"] == 10
+        assert refused(await world.call("get_limit", {key: "49"}))
