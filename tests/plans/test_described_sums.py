@@ -123,3 +123,18 @@ async def test_a_declared_result_has_the_count_beside_the_sum(tmp_path: Path) ->
         shown = value(await world.call("client_debt", {"client": "Ada"}))
         assert shown == {"client": "Ada", "owed": 70, "invoices": 2}
         assert world.ledger.newest["step"]["guessed"]  # only a description says what is summed up
+
+
+@pytest.mark.parametrize(("noun", "owner"), [("order", "customer"), ("visit", "patient"), ("photo", "album")])
+async def test_a_count_is_shown_beside_what_was_asked(tmp_path: Path, noun: str, owner: str) -> None:
+    key = f"{owner}_id"
+    row = {"type": "object", "properties": {"id": STRING, key: STRING}, "required": ["id", key]}
+    counted = {"type": "object", "properties": {key: STRING, "count": INTEGER}, "required": [key, "count"]}
+    listed = {"type": "object", "properties": {f"{noun}s": {"type": "array", "items": row}}, "required": [f"{noun}s"]}
+    tools = [
+        {**tool(f"count_{noun}s", key, about=f"Count the {noun}s."), "outputSchema": counted},
+        {**tool(f"list_{noun}s"), "outputSchema": listed},
+    ]
+    async with service(tmp_path, {f"{noun}s": [{"id": "1", key: "c"}]}, *tools) as sim, sim.open() as world:
+        for asked, count in (("c", 1), ("d", 0)):
+            assert value(await world.call(f"count_{noun}s", {key: asked})) == {key: asked, "count": count}

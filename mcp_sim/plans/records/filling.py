@@ -205,7 +205,8 @@ class Filler:
             return left
         if self._is_sentence(plain, schema) or self._is_confirmation(plain, schema):
             return self._sentence()
-        is_asked = self.envelope.rows is not None and plain in self.inputs
+        is_of_many = self.envelope.rows is not None or (self.plan.verb in _MANY and not of_record)
+        is_asked = is_of_many and plain in self.inputs
         if (of_record or self.envelope.record is None) and name in self.entity.fields and not is_asked:
             return self._field(name, schema, needed=needed)
         return self._named(plain, schema) or self._figure(plain, schema)
