@@ -462,3 +462,31 @@ async def test_a_failure_within_a_text_is_not_replaced_by_a_valid_result(
     Path("empty.yaml").write_text("mcp_sim: 1\ntools: hats.yaml\nworld: {records: {hat: 0}}\n", encoding="utf-8")
     expected = missing("get_hat", "h-9")["result"]["content"][0]["text"]
     assert await answers("empty.yaml", ("get_hat", {"hat_id": "h-9"})) == [(expected, False)]
+
+
+async def test_words_that_follow_from_a_flag_are_learnt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tools = (tool("add_wine", label="string", sweet="boolean"), tool("get_wine", id="string"))
+    sessions = list[list[dict[str, Any]]]()
+    for labels in (("Port", "Malbec", "Tokaj"), ("Rioja", "Sherry"), ("Cava", "Muscat", "Merlot")):
+        calls = list[dict[str, Any]]()
+        for number, label in enumerate(labels, 1):
+            is_sweet = label in {"Port", "Tokaj", "Sherry", "Muscat"}
+            shown = f"wine-{number} {label}: {'sweet' if is_sweet else 'dry'}"
+            for name, given in (
+                ("add_wine", {"label": label, "sweet": is_sweet}),
+                ("get_wine", {"id": f"wine-{number}"}),
+            ):
+                result = {"content": [{"type": "text", "text": shown}]}
+                calls.append({"tool": name, "arguments": given, "result": result})
+        sessions.append(calls)
+    write_sessions(tmp_path / "cellar", tools, sessions)
+    assert await run("learn", "cellar", "-o", "cellar.yaml") == 0
+    Path("empty.yaml").write_text("mcp_sim: 1\ntools: cellar.yaml\nworld: {records: {wine: 0}}\n", encoding="utf-8")
+    asked = [
+        call
+        for at, sweet in ((1, True), (2, False))
+        for call in (("add_wine", {"label": "Barolo", "sweet": sweet}), ("get_wine", {"id": f"wine-{at}"}))
+    ]
+    sweet, dry = ("wine-1 Barolo: sweet", False), ("wine-2 Barolo: dry", False)
+    assert await answers("empty.yaml", *asked) == [sweet, sweet, dry, dry]

@@ -12,7 +12,7 @@ from mcp_sim.plans.rendering.templates import Scope, time_spelling
 from mcp_sim.recordings.learning.slots import TODAY, day_of, paths_of_scope
 from mcp_sim.recordings.observed import TIME
 from mcp_sim.spec.sessions import PLACEHOLDER
-from mcp_sim.types import NOWHERE, Json, frozen
+from mcp_sim.types import NOWHERE, Json, canonical, frozen
 from mcp_sim.types.lexicon.english import words
 from mcp_sim.types.result_templates import SLOT, SPELLINGS
 from mcp_sim.types.time_formats import parse_time
@@ -29,6 +29,8 @@ _NEAR = 40  # how far before a time its label is looked for, in characters
 _NOUN_OF_TIME = re.compile(
     r"(^|_)(at|on|time|date|created|updated|modified|timestamp|due|until|since)$|(At|On|Date|Time)$"
 )
+_SIGNS_OF_TABLES = frozenset("{};\n")  # what the entries of a table cannot have
+_LONGEST_CHOICE = 40  # longer values are data rather than one of a few choices
 _SUPPORT = 0.6  # the share of the texts that must show a value wherever there is one, for its slot to count
 _SURE = 0.8  # the share of the texts that must show a short number where there is one
 _DISTINCTIVE = 12
@@ -56,7 +58,8 @@ def skeleton(text: str, scope: Scope) -> Tokens:
 def merged(shown: Sequence[tuple[str, Scope]]) -> str:
     """Return the most common skeleton of texts of one form. A part with a slot that others have or lack is optional.
 
-    A slot counts if most texts show its value wherever there is one; that of a short number, if it also differs.
+    Words that follow from a flag are a table. A slot counts if most texts show its value wherever there is one; that of
+    a short number, if it also differs.
     """
     spans_by_text = [[*_spans(text, scope)] for text, scope in shown]
     support = {
@@ -67,7 +70,11 @@ def merged(shown: Sequence[tuple[str, Scope]]) -> str:
         [span for span in spans if _is_borne_out(span, support[span.slot], is_differing=span.slot in differing)]
         for spans in spans_by_text
     )
-    counts = Counter(tuple(_tokens(text, spans, support)) for (text, _), spans in zip(shown, kept, strict=True))
+    forms = [tuple(_tokens(text, spans, support)) for (text, _), spans in zip(shown, kept, strict=True)]
+    counts = Counter(forms)
+    flagged = _by_flag(forms, [scope for _, scope in shown]) if len(counts) > 1 else None
+    if flagged is not None:
+        return flagged
     usual = max(counts, key=lambda tokens: (counts[tokens], sum(map(_is_slot, tokens))))
     for other in counts:
         short, whole = sorted((usual, other), key=len)
@@ -76,6 +83,30 @@ def merged(shown: Sequence[tuple[str, Scope]]) -> str:
         if whole[end:] == short[start:] and any(map(_is_slot, whole[start:end])):
             return "".join([*whole[:start], "{?", *whole[start:end], "?}", *whole[end:]])
     return "".join(usual)
+
+
+def _by_flag(forms: Sequence[Sequence[str]], scopes: Sequence[Scope]) -> str | None:
+    """Return the text of skeletons that differ in one place, if a flag decides what is there; else None."""
+    start = _common(forms)
+    rests = [form[start:] for form in forms]
+    length = _common([rest[::-1] for rest in rests])
+    choices = ["".join(rest[: len(rest) - length]) for rest in rests]
+    if any(set(choice) & _SIGNS_OF_TABLES or len(choice) > _LONGEST_CHOICE for choice in choices):
+        return None
+    flags = (path for scope in scopes for path, value in paths_of_scope(scope) if isinstance(value, bool))
+    for path in dict.fromkeys(flags):
+        values = ["" if (value := scope.get(path)) in (NOWHERE, None) else canonical(value) for scope in scopes]
+        table = dict(zip(values, choices, strict=True))
+        if [table[value] for value in values] == choices:
+            entries = ";".join(f"{value}={choice}" for value, choice in sorted(table.items()))
+            return "".join([*forms[0][:start], f"{{{path}:{entries}}}", *rests[0][len(rests[0]) - length :]])
+    return None
+
+
+def _common(forms: Sequence[Sequence[str]]) -> int:
+    """Return how many tokens all skeletons begin with."""
+    different = (at for at, tokens in enumerate(zip(*forms, strict=False)) if len(set(tokens)) > 1)
+    return next(different, min(map(len, forms)))
 
 
 def _is_slot(token: str) -> bool:
