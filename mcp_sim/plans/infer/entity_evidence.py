@@ -42,6 +42,7 @@ from mcp_sim.types.lexicon.english import (
     noun_of_id,
     plural,
     singular,
+    singular_phrase,
     snake,
     words,
 )
@@ -209,6 +210,29 @@ def _same_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose records a list has, if no other tool is about its noun: `search_catalogue` of books."""
     is_other = facts.parsed.verb in {"list", "search"} and facts.parsed.noun in server.once
     return server.shapes.get(row_shape(facts.output)) if is_other else None
+
+
+def _part_of_state(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the given records whose part of the state a tool names: the `service_log` of `get_service_log(plate)`.
+
+    So do `request_leave` and `approve_leave(request_id)` for `leave_requests`, and `add_to_queue(track_id)` for a list
+    of names.
+    """
+    parsed, asked = facts.parsed, required(facts.input)
+    if "_".join(parsed.noun) in server.declared:
+        return None
+    nouns = {name: words(singular_phrase(words(path[-1]))) for name, path in server.given.paths.items() if path}
+    into = parsed.after[1:] if parsed.after[:1] in _INTO and parsed.word in _ENTERING and len(asked) == 1 else ()
+    for name, noun in nouns.items():
+        entity = server.given.entities.get(name)
+        if entity is None or entity.singleton:
+            continue
+        is_named = parsed.noun == noun or {parsed.word, *parsed.noun} == {*noun}
+        is_act = parsed.verb not in {"create", "list", "search"} and {*parsed.noun} <= {*noun} and bool(parsed.noun)
+        is_entered = into == noun and len(entity.fields) == 1
+        if is_named or is_entered or (is_act and facts.takes_key(entity)):
+            return name
+    return None
 
 
 def _of_parent(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -439,6 +463,7 @@ _ENTITY_READERS = (
     (_same_rows, "its rows are such records"),
     (membership_of, "the given state says which of them belong together"),
     (listed_as, "the given state lists those it was done to"),
+    (_part_of_state, "its name is that of a part of the given state"),
     (_of_parent, "an argument names the parent of such rows"),
     (returned, "its description says that it returns one"),
     (_by_only_key, "an argument names one, and nothing else"),

@@ -15,8 +15,9 @@ from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
 from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
 from mcp_sim.plans.infer.given_evidence import field_in_name, fields_of_tool, listed_as, mapped_entity
 from mcp_sim.plans.infer.given_state import Given
-from mcp_sim.plans.infer.names import ParsedName
+from mcp_sim.plans.infer.names import ParsedName, first_nouns
 from mcp_sim.plans.infer.singletons import find_single_value, find_singleton, switches, value_argument
+from mcp_sim.plans.infer.state_tables import may_read
 from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, fields_in_noun, is_text_in_noun
 from mcp_sim.plans.infer.verb_evidence import read_verb
 from mcp_sim.plans.infer.verbs import COUNT, change_of_members, undone_verbs
@@ -34,7 +35,7 @@ from mcp_sim.types.scenario import Example
 _SETTERS, _REPEATABLE, _COPYING = terms("verbs.setting"), terms("verbs.repeatable"), terms("verbs.copying")
 _OF_STATE = 2.0
 """The weight of what the given state shows, above all that names and schemas imply."""
-_CHANGES = terms("arguments.change")
+_CHANGES, _DETAILS = terms("arguments.change"), terms("nouns.details")
 _AMOUNTS, _BALANCES = _CHANGES | terms("arguments.amount"), terms("fields.balance")
 _UNITS, _SCORES = terms("arguments.unit"), terms("arguments.score")
 _MOVING_AMOUNTS = table("verbs.entering").keys() | table("verbs.stocking").keys()
@@ -287,7 +288,7 @@ def _resolve_effect(facts: ToolFacts, server: ServerFacts) -> ToolFeatures:
     if account is not None:
         reason = f"it changes a number of the given {account.name}"
         evidence.append(Evidence(facts.tool.id, "verb", "update", 0.6, reason, "state"))
-    single = single or account
+    single = single or account or _find_described(facts, server, entity)
     if single is not None:
         evidence += [] if entity else read_verb(facts, server, single.name)
         verb = choose(evidence, "verb", "unknown")
@@ -448,6 +449,22 @@ def _find_account(facts: ToolFacts, server: ServerFacts) -> Entity | None:
     is_bare = "_".join(noun) not in server.declared and not facts.overrides and not any(map(is_id, map(snake, needed)))
     is_change = word in table("verbs.calculating") or (word in _MOVING_AMOUNTS and bool(named))
     return mentioned[0] if is_change and is_bare and len(numbers) == 1 and len(mentioned) == 1 else None
+
+
+def _find_described(facts: ToolFacts, server: ServerFacts, entity: str) -> Entity | None:
+    """Return the only given singleton that a tool without arguments says that it shows.
+
+    Its description says "Profile of the customer", or its noun begins with the singleton: `clinic_contact`.
+    """
+    about = words(facts.tool.description.partition("\n")[0].lower())
+    is_known = entity in server.declared or entity in server.shown or bool(facts.overrides)
+    if is_known or facts.parsed.plural or not may_read(facts.parsed) or properties(facts.input):
+        return None
+    singles = [entity for name, entity in server.given.entities.items() if entity.singleton and name in server.held]
+    shown, is_said = {*properties(facts.output)}, not _DETAILS.isdisjoint(about)
+    meant = [single for single in singles if words(single.name) in first_nouns(facts.parsed.noun)
+             or (is_said and singular(last_word(single.name)) in about)]  # fmt: skip
+    return meant[0] if len(meant) == 1 and (not shown or shown & meant[0].fields.keys()) else None
 
 
 def group_by_entity(feature_list: Iterable[ToolFeatures]) -> defaultdict[str, list[ToolFeatures]]:

@@ -89,9 +89,12 @@ def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
     """Read a state."""
     reader = _Reader(nouns or Nouns(), frozenset(texts_in(state)), [*lists_of_names(state)])
     reader.sort_parts((), as_object(state))
+    reader.merge_details()
+    reader.list_keys()
     reader.name_listed_keys()
     reader.split_parents()
     reader.link_parents()
+    reader.link_values()
     reader.count_on()
     singles = {name: _make_singleton(name, record) for name, record in reader.singles.items()}
     tables = {name: entity for name, (entity, _) in reader.tables.items()}
@@ -134,6 +137,8 @@ class _Reader:
     holders: dict[str, list[str]] = field(default_factory=dict[str, "list[str]"])
     """The parents in such a table, also those without rows."""
     memberships: dict[str, Membership] = field(default_factory=dict[str, "Membership"])
+    maps: set[str] = field(default_factory=set[str])
+    """The tables of values under names, without parents."""
     links: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """The fields with the parents of rows."""
 
@@ -190,6 +195,8 @@ class _Reader:
         entity = next((name for name in (entity, *others) if name not in self.tables), entity)
         self.tables[entity] = make_table(self.nouns, entity, rows)
         self.paths[entity] = path
+        if rows.keyed and rows.plain and not rows.levels:
+            self.maps.add(entity)
         if rows.levels:
             self.parents[entity] = rows
             self.holders[entity] = [*body]
@@ -335,6 +342,41 @@ class _Reader:
         is_listed = bool(asked) or self.nouns.includes(name)
         return members or next(others, "member") if is_listed and asked <= own else None
 
+    def merge_details(self) -> None:
+        """Give names the fields that the state has elsewhere: `species: [fox]` beside `species_info: {fox: ...}`."""
+        for name in [name for name in self.tables if last_word(name) in _FACTS]:
+            base, (details, rows) = self.nouns.entity_of(name.rpartition("_")[0]), self.tables[name]
+            entity, names = self.tables.get(base, (Entity(base), list[Record]()))
+            known = {str(row.get(details.key)): row for row in rows}
+            if (
+                base == name
+                or [*entity.fields] != [entity.key]
+                or not {*known} <= {str(row[entity.key]) for row in names}
+            ):
+                continue
+            more = [known.get(str(row[entity.key]), {}) for row in names]
+            merged: list[Record] = [
+                {**row, **{at: value for at, value in details_of.items() if at != details.key}}
+                for row, details_of in zip(names, more, strict=True)
+            ]
+            fields = {**entity.fields, **{at: field for at, field in details.fields.items() if at != details.key}}
+            self.tables[base] = replace(entity, fields=fields), merged
+            del self.tables[name], self.paths[name]
+
+    def list_keys(self) -> None:
+        """Make tables of the lists of keys beside the tables: a `liked_track` of `liked: [t2]` for `like_track`."""
+        state = self.singles.get("state", {})
+        for name, value in [*state.items()]:
+            keys = {key for key in as_list(value) if isinstance(key, str)}
+            target = self._owner_of(keys) if keys and len(keys) == len(as_list(value)) else None
+            entity = "" if target is None else f"{singular(snake(name))}_{target.name}"
+            if target is not None and target.name not in snake(name) and entity not in self.tables:
+                listed = Rows([((), {NAME: key}) for key in as_list(value)], plain=NAME)
+                self.tables[entity], self.paths[entity] = make_table(self.nouns, entity, listed), (name,)
+                del state[name]
+        if "state" in self.singles and not state:
+            del self.singles["state"], self.paths["state"]
+
     def name_listed_keys(self) -> None:
         """Name the keys in a list after the records that they are, as tools do: `add_to_queue(track_id)`."""
         for name, (entity, records) in self.tables.items():
@@ -344,6 +386,24 @@ class _Reader:
                 key = Field(target.key, entity.fields[NAME].schema, required=True)
                 rows: list[Record] = [{target.key: row[NAME]} for row in records]
                 self.tables[name] = replace(entity, key=target.key, fields={target.key: key}), rows
+
+    def link_values(self) -> None:
+        """Name the values of maps from keys to keys after the records that they are: `assignments: {van-1: D7}`."""
+        for name in self.maps & self.tables.keys():
+            entity, rows = self.tables[name]
+            word = next((at for at in entity.fields if at != entity.key), "")
+            values = {value for row in rows if isinstance(value := row.get(word), str)}
+            is_text = all(isinstance(row.get(word), str | None) for row in rows)
+            target = self._owner_of(values) if len(entity.fields) == 2 and values and is_text else None
+            key_owner = self._owner_of({str(row[entity.key]) for row in rows})
+            if target is None or target.name in {name, entity.key}:
+                continue
+            link = target.key if target.key not in {NAME, "id"} else f"{target.name}_{target.key}"
+            fields = {at if at != word else link: field for at, field in entity.fields.items()}
+            fields[link] = replace(fields[link], name=link, link=target.name)
+            linked: list[Record] = [{at if at != word else link: held for at, held in row.items()} for row in rows]
+            self.tables[name] = replace(entity, fields=fields), linked
+            self.memberships[name] = Membership({entity.key: key_owner.name if key_owner else "", link: target.name})
 
     def _owner_of(self, keys: AbstractSet[str]) -> Entity | None:
         """Return the only entity whose records have all these keys: not a list of keys where records have more."""

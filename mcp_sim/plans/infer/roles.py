@@ -294,6 +294,8 @@ def _with_sets(
     of_act = _fields_of_act(kept, features, known) if features.verb == "update" else {}
     kept = _split(kept, of_act)[1]
     sets |= of_act | _match_fields(kept, known, entered)
+    if features.is_membership and not sets:
+        sets = _only_list(kept, known)
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
         sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
@@ -446,6 +448,14 @@ def _list_of(argument: str, known: KnownFields, entered: str, *, is_only: bool) 
     is_naming = bool(entered) and (is_only or noun or argument in _NAMES or argument.startswith(f"{entered}_"))
     other = (known.find(plural(entered)) or known.find(entered)) if field is None and is_naming and entered else None
     return other if other is not None and main_type(items(other.schema)) in {"string", "integer", ""} else field
+
+
+def _only_list(leaves: Mapping[str, Record], known: KnownFields) -> dict[str, str]:
+    """Return the only list of plain values of a record for the key that enters or leaves it: `enrolled`."""
+    plain = {name: main_type(items(field.schema)) in {"string", "integer"} for name, field in known.fields.items()}
+    lists = [name for name, is_plain in plain.items() if is_plain]
+    keys = [path for path in leaves if last_name(path) != snake(known.key)]
+    return {keys[0]: lists[0]} if len(keys) == len(lists) == 1 else {}
 
 
 def _may_hold(field: Field, argument: Record, key: str) -> bool:

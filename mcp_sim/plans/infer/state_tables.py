@@ -316,6 +316,10 @@ def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Reco
     if not records:
         return Entity(entity), []
     named = _outer_key_name(nouns, entity, fields) if own_keys else None
+    own_id = next((name for name in (*_id_names(entity), "id") if name in fields and identifies(name, records)), None)
+    is_asked = snake(own_id or "") in nouns.arguments  # then tools look rows up by the keys outside
+    if own_keys and named is None and own_id and not is_asked and all(str(at).isdecimal() for at in own_keys):
+        return Entity(entity, own_id, records[-1][own_id], fields), records  # the keys outside only count the rows
     if own_keys and named is None and [main_type(field.schema) for field in fields.values()] == ["array"]:
         named = NAME  # a list needs the name that it is under
     keys = outer_keys(own_keys, are_numbers=named in nouns.numbers)

@@ -85,6 +85,8 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
         weight, reason = (0.55, ", and its result is one") if is_shown else (0.3, "")
         weight = 0.55 if is_known else weight
         yield facts.evidence("verb", "update", weight, f"it takes the key of a {entity}{reason}")
+    elif not word and holder_of_list(facts, server) == entity:
+        yield facts.evidence("verb", "get", 0.75, f"'{key}' names the record that holds a list")
     elif entity in server.held and not facts.parsed.word and (facts.parsed.plural or _asks_for_details(facts, score)):
         is_one = key in required(facts.input) and _asks_for_details(facts, score)  # `templates_info(name)`
         verb = "list" if facts.parsed.plural and not is_one else "get"
@@ -187,13 +189,17 @@ def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
         yield facts.evidence("verb", "update", 0.75, f"it changes a list of a {entity}")
     if given is None or given.singleton or parsed.verb not in {"update", "create", "unknown"}:
         return
+    membership, asked = server.given.memberships.get(entity), {*map(snake, required(facts.input))}
+    if membership is not None and asked == {*membership.fields} and parsed.verb != "create":
+        yield facts.evidence("verb", "create", 0.75, "it adds to a list of names that the state has by parent")
     if with_taken_fields(facts, server) == entity:
         yield facts.evidence("verb", "create", 0.75, f"it takes the fields of a {entity}, but not its key")
     is_shown = server.shapes.get(record_shape(facts.output)) == entity
     if parsed.word in _CALLED_OFF and not (_have_states(server, entity) or is_shown):
         yield facts.evidence("verb", "delete", 0.75, f"given {plural(entity)} have no state")
     if listed_as(facts, server) == entity:
-        yield facts.evidence("verb", "create", 0.75, "the state lists those it was done to")
+        is_undone = parsed.word.startswith("un")
+        yield facts.evidence("verb", "delete" if is_undone else "create", 0.75, "the state lists those it was done to")
 
 
 def _verb_of_result(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:

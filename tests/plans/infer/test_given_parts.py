@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.given import NUMBER, service, tool, value
+from support.given import NUMBER, refused, service, tool, value
 
 Json = Any
 
 
 @pytest.mark.parametrize(
     ("noun", "part", "get", "log"),
-    [("patient", "visit_history", "get_visit_history", "record_visit")],
+    [("vehicle", "service_log", "get_service_log", "log_service"),
+     ("patient", "visit_history", "get_visit_history", "record_visit"),
+     ("pump", "repair_log", "show_repair_log", "log_repair")],
 )  # fmt: skip
 async def test_a_log_by_parent_is_read_and_grows(tmp_path: Path, noun: str, part: str, get: str, log: str) -> None:
     key = f"{noun}_id"
@@ -53,6 +55,71 @@ async def test_an_act_and_its_noun_name_a_part_of_the_state(
         assert answer["status"] == ("rejected" if approve.startswith("reject") else "approved")
         made = value(await world.call(ask, {who: "p2", "reason": "rest"}))
         assert value(await world.call(approve, {"request_id": made["id"]}))["reason"] == "rest"
+
+
+@pytest.mark.parametrize(
+    ("noun", "part", "read", "add"),
+    [("track", "queue", "get_queue", "add_to_queue"), ("book", "wishlist", "get_wishlist", "add_to_wishlist"),
+     ("item", "basket", "show_basket", "add_to_basket")],
+)  # fmt: skip
+async def test_keys_enter_a_list_of_keys(tmp_path: Path, noun: str, part: str, read: str, add: str) -> None:
+    state = {f"{noun}s": {key: {"title": f"T {key}"} for key in ("k1", "k2", "k3")}, part: ["k1"]}
+    tools = [tool(f"get_{noun}", f"{noun}_id"), tool(f"list_{noun}s"), tool(read), tool(add, f"{noun}_id")]
+    async with service(tmp_path, state, *tools).open() as world:
+        assert value(await world.call(read, {})) == ["k1"]
+        value(await world.call(add, {f"{noun}_id": "k3"}))
+        assert value(await world.call(read, {})) == ["k1", "k3"]
+        assert len(value(await world.call(f"list_{noun}s", {}))) == 3
+
+
+@pytest.mark.parametrize(
+    ("noun", "act", "done"),
+    [("track", "like", "liked"), ("photo", "star", "starred"), ("thread", "follow", "followed")],
+)
+async def test_what_an_act_was_done_to_is_listed(tmp_path: Path, noun: str, act: str, done: str) -> None:
+    key = f"{noun}_id"
+    state = {f"{noun}s": {name: {"title": f"T {name}"} for name in ("k1", "k2", "k3")}, done: ["k2"],
+             "now_playing": {key: "k3", "position": 87}}  # fmt: skip
+    tools = [tool(f"get_{noun}", key), tool("now_playing"), tool(f"list_{done}"), tool(f"{act}_{noun}", key),
+             tool(f"un{act}_{noun}", key)]  # fmt: skip
+    async with service(tmp_path, state, *tools).open() as world:
+        assert value(await world.call(f"list_{done}", {})) == ["k2"]
+        value(await world.call(f"{act}_{noun}", {key: "k1"}))
+        assert value(await world.call(f"list_{done}", {})) == ["k2", "k1"]
+        value(await world.call(f"un{act}_{noun}", {key: "k2"}))
+        assert value(await world.call(f"list_{done}", {})) == ["k1"]
+        assert value(await world.call("now_playing", {})) == {key: "k3", "position": 87}
+
+
+@pytest.mark.parametrize(
+    ("holder", "key", "held", "part"),
+    [("vehicle", "plate", "driver", "assignments"), ("room", "number", "guest", "occupancy"),
+     ("desk", "code", "worker", "seats")],
+)  # fmt: skip
+async def test_a_map_from_keys_to_keys_is_assigned_and_unassigned(
+    tmp_path: Path, holder: str, key: str, held: str, part: str
+) -> None:
+    state = {
+        f"{holder}s": [{key: name, "size": 3} for name in ("a-1", "a-2")],
+        f"{held}s": {name: {"name": name.upper(), "grade": 1} for name in ("h7", "h9")},
+        part: {"a-1": "h7"},
+    }
+    tools = [
+        tool(f"get_{holder}", key), tool(f"get_{held}", f"{held}_id"),
+        tool(f"assign_{held}", key, f"{held}_id", about=f"Assign a {held} to a {holder}."),
+        tool(f"unassign_{held}", key, about=f"Remove the {held} from a {holder}."),
+        tool(f"get_{part.removesuffix('s')}", key, about=f"Show which {held} has a {holder}."),
+    ]  # fmt: skip
+    read = f"get_{part.removesuffix('s')}"
+    async with service(tmp_path, state, *tools).open() as world:
+        assert value(await world.call(read, {key: "a-1"}))[f"{held}_id"] == "h7"
+        value(await world.call(f"assign_{held}", {key: "a-1", f"{held}_id": "h9"}))
+        assert value(await world.call(read, {key: "a-1"}))[f"{held}_id"] == "h9"
+        value(await world.call(f"assign_{held}", {key: "a-2", f"{held}_id": "h7"}))
+        assert value(await world.call(read, {key: "a-2"}))[f"{held}_id"] == "h7"
+        value(await world.call(f"unassign_{held}", {key: "a-1"}))
+        assert refused(await world.call(read, {key: "a-1"}))
+        assert value(await world.call(f"get_{held}", {f"{held}_id": "h9"}))["name"] == "H9"
 
 
 @pytest.mark.parametrize(

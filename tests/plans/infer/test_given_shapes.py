@@ -130,6 +130,19 @@ async def test_a_value_of_a_singleton_is_read(tmp_path: Path, place: str, name: 
 
 
 @in_all_wrappers
+@of_all_nouns
+async def test_names_and_what_is_known_of_them_are_one_record(
+    tmp_path: Path, outer: str, inner: str, place: str
+) -> None:
+    details = {"North": {inner: "wide", "age": 4}, "South": {inner: "flat", "age": 7}}
+    state = wrapped(place, {several(outer): ["North", "South"], f"{outer}_details": details})
+    tools = [tool(f"list_{several(outer)}"), tool(f"get_{outer}_details", f"{outer}_id")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        shown = value(await world.call(f"get_{outer}_details", {f"{outer}_id": "South"}))
+        assert shown == {f"{outer}_id": "South", **details["South"]}
+
+
+@in_all_wrappers
 async def test_records_under_their_parent_and_their_own_key_are_found_by_both(tmp_path: Path, place: str) -> None:
     projects = {"red": {"rover": {"about": "Drives"}, "arm": {"about": "Grabs"}}, "blue": {"probe": {"about": "Dives"}}}
     notes = {"rover": [{"note_id": 11, "text": "Oil"}, {"note_id": 12, "text": "Air"}]}
@@ -289,6 +302,35 @@ async def test_rows_in_a_map_of_their_parents_are_records_beside_them(
         assert shown == [[{**row, outer: name} for row in held] for name, held in rows.items()]
         if with_ids:
             assert value(await world.call(f"get_{inner}", {f"{inner}_id": "x-47"})) == shown[0][1]
+
+
+@in_all_wrappers
+async def test_lists_under_names_are_shown_with_the_names(tmp_path: Path, place: str) -> None:
+    state = wrapped(place, {"scenes": {"Dinner": ["l1", "l2"], "Night": []}, "lamps": [{"id": "l1"}, {"id": "l2"}]})
+    async with service(tmp_path, state, tool("list_scenes"), tool("list_lamps")) as sim, sim.open() as world:
+        rows = value(await world.call("list_scenes"))
+        assert [[*row.values()] for row in rows] == [["Dinner", ["l1", "l2"]], ["Night", []]]
+
+
+@in_all_wrappers
+@pytest.mark.parametrize(
+    ("name", "about"),
+    [
+        ("whoami", "Profile of the tenant."),
+        ("about_me", "Details of the tenant"),
+        ("me", "The account of the tenant"),
+        ("tenant_contact", "Returns how to reach somebody"),
+        ("tenant_card", ""),
+    ],
+)
+async def test_an_object_is_shown_by_the_tool_that_is_said_to(
+    tmp_path: Path, name: str, about: str, place: str
+) -> None:
+    tenant: Json = {"full_name": "Ada", "since": "2021-03-01", "address": {"street": "Elm 4"}}
+    tools = [{**tool(name), "description": about}, tool("list_bills")]
+    state = wrapped(place, {"tenant": tenant, "bills": [{"bill_id": "b1", "sum": 5}]})
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert value(await world.call(name)) == tenant
 
 
 CLUBS = [("guest", "room", "post"), ("member", "group", "notice"), ("clerk", "desk", "memo")]
@@ -457,6 +499,20 @@ async def test_a_map_shows_a_part_of_one_record(tmp_path: Path, noun: str, argum
     rows = [{"name": "Kelp", "address": "Quay 1", "price": 12.5}, {"name": "Moss", "address": "Quay 2", "price": 8.0}]
     async with service(tmp_path, {f"{noun}s": rows}, read, tool(f"list_{noun}s")) as sim, sim.open() as world:
         assert value(await world.call(read["name"], {name: "Moss"})) == {"Moss": "Quay 2"}
+
+
+@pytest.mark.parametrize("noun", ["reminder", "ticket", "parcel"])
+@pytest.mark.parametrize(("ids", "following"), [((1001, 1002), 1003), (("X-04", "X-05"), "X-06")])
+async def test_ids_in_rows_that_numbers_count_go_on(
+    tmp_path: Path, noun: str, ids: tuple[Json, ...], following: Json
+) -> None:
+    state = {f"{noun}s": {str(at): {f"{noun}_id": key, "note": "Oak"} for at, key in enumerate(ids, 1)}}
+    tools = [tool(f"add_{noun}", "note"), tool(f"list_{noun}s")]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        assert value(await world.call(f"add_{noun}", {"note": "Elm"}))[f"{noun}_id"] == following
+        rows = value(await world.call(f"list_{noun}s", {}))
+        assert [row[f"{noun}_id"] for row in rows] == [*ids, following]
+        assert not any(step.get("guessed") for step in world.ledger.steps)
 
 
 @pytest.mark.parametrize("noun", ["reminder", "ticket", "parcel"])

@@ -16,6 +16,10 @@ def typed(made: dict[str, Json], **parts: Json) -> dict[str, Json]:
     return {**made, "outputSchema": {"type": "object", "properties": parts, "required": [*parts]}}
 
 
+def names() -> Json:
+    return {"type": "array", "items": STRING}
+
+
 @pytest.mark.parametrize(
     ("add", "remove"), [("add_member_to_crew", "remove_member_from_crew"), ("add_crew_member", "remove_crew_member")]
 )
@@ -74,6 +78,34 @@ async def test_numbers_under_names_are_found_by_the_argument_of_that_name(tmp_pa
     async with service(tmp_path, {"malt": {"pale": 80, "dark": 9}}, *tools) as sim, sim.open() as world:
         assert value(await world.call("malt_stock", {"malt": "pale"}))["kilograms"] == 80
         assert value(await world.call("use_malt", {"malt": "pale", "kilograms": 15}))["kilograms"] == 65
+
+
+async def test_a_list_of_names_holds_those_to_which_a_verb_was_done(tmp_path: Path) -> None:
+    tools = [typed(tool(f"{name}_plate", "plate"), plates=names()) for name in ("block", "unblock")]
+    state = {"blocked_plates": ["X-1", "X-2"]}
+    async with service(tmp_path, state, *tools, tool("list_blocked_plates")) as sim, sim.open() as world:
+        assert value(await world.call("block_plate", {"plate": "X-3"})) == {"plates": ["X-1", "X-2", "X-3"]}
+        assert value(await world.call("unblock_plate", {"plate": "X-1"})) == {"plates": ["X-2", "X-3"]}
+        assert value(await world.call("list_blocked_plates")) == ["X-2", "X-3"]
+
+
+async def test_names_are_added_to_those_of_a_parent(tmp_path: Path) -> None:
+    state = {
+        "cooks": ["Al", "Bo"],
+        "responsible": {"grill": ["Al"], "oven": ["Bo"]},
+        "stations": {"grill": {"heat": 3}, "oven": {"heat": 2}},
+    }
+    tools = [
+        typed(tool("cooks_of_station", "station"), cooks=names()),
+        typed(tool("appoint_cook", "station", "cook"), cooks=names()),
+        tool("list_cooks"),
+        tool("get_station", "station"),
+    ]
+    async with service(tmp_path, state, *tools) as sim, sim.open() as world:
+        added = await world.call("appoint_cook", {"station": "oven", "cook": "Al"})
+        assert value(added) == {"cooks": ["Bo", "Al"]}
+        assert value(await world.call("cooks_of_station", {"station": "oven"})) == {"cooks": ["Bo", "Al"]}
+        assert value(await world.call("cooks_of_station", {"station": "grill"})) == {"cooks": ["Al"]}
 
 
 async def test_records_without_a_state_are_gone_when_they_are_called_off(tmp_path: Path) -> None:
@@ -210,6 +242,16 @@ async def test_a_flag_lets_in_the_records_of_a_state_that_only_given_ones_show(
     async with service(tmp_path, {"members": rows}, listed) as sim, sim.open() as world:
         for arguments, count in (({}, 1), ({flag: False}, 1), ({flag: True}, 2)):
             assert value(await world.call("list_members", arguments)) == rows[:count]
+
+
+STOCKED: Json = {
+    "goods": [{"sku": "K-1", "label": "Kelp", "on_hand": 7}, {"sku": "K-2", "label": "Moss", "on_hand": 1}],
+    "levels": [
+        {"sku": "K-1", "bin": "A1", "quantity": 5},
+        {"sku": "K-1", "bin": "B1", "quantity": 2},
+        {"sku": "K-2", "bin": "A1", "quantity": 1},
+    ],
+}
 
 
 def rows(**fields: Json) -> Json:

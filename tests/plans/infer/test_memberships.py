@@ -10,6 +10,38 @@ from support.matched_tools import answered, refused, simulator, tool
 
 Json = Any
 TEXT: Json = {"type": "string"}
+PAIRS = [("student", "course", "enroll_student", "drop_student"), ("guest", "event", "invite_guest", "unlink_guest"),
+         ("file", "case", "attach_file", "detach_file"),
+         ("nurse", "shift", "assign_nurse", "unassign_nurse")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("member", "owner", "joining", "leaving"), PAIRS)
+async def test_who_joins_or_leaves_is_in_the_list_of_the_record(
+    tmp_path: Path, member: str, owner: str, joining: str, leaving: str
+) -> None:
+    listed, member_id, owner_id = f"{member}_ids", f"{member}_id", f"{owner}_id"
+    empty: Json = []
+    state: Json = {
+        f"{member}s": [{"id": "m1", "name": "Ada"}, {"id": "m2", "name": "Bo"}],
+        f"{owner}s": [{"id": "o1", "title": "First", listed: ["m1"]}, {"id": "o2", "title": "Second", listed: empty}],
+        "badges": [{"id": "b1", member_id: "m1"}],
+    }
+    tools = [
+        tool(joining, **{member_id: TEXT, owner_id: TEXT}),
+        tool(leaving, **{member_id: TEXT, owner_id: TEXT}),
+        tool(f"get_{member}", **{member_id: TEXT}),
+        tool(f"{owner}_roster", **{owner_id: TEXT}),
+        tool("list_badges", **{member_id: TEXT}),
+    ]
+    async with simulator(tmp_path, tools, state).open() as world:
+        at = {owner_id: "o1"}
+        await answered(world, joining, **at, **{member_id: "m2"})
+        assert (await answered(world, f"{owner}_roster", **at))[listed] == ["m1", "m2"]
+        await answered(world, leaving, **at, **{member_id: "m1"})
+        assert (await answered(world, f"{owner}_roster", **at))[listed] == ["m2"]
+        assert not any(step.get("guessed") for step in world.ledger.steps)
+        assert await answered(world, f"get_{member}", **{member_id: "m1"}) == {"id": "m1", "name": "Ada"}
+        assert "none" in await refused(world, joining, **at, **{member_id: "none"})
 
 
 @pytest.mark.parametrize(
@@ -154,11 +186,32 @@ async def test_a_verb_with_the_noun_of_a_list_adds_to_it(
         assert await answered(world, f"get_{noun}", **{key: "r1"}) == {"id": "r1", listed: ["sky"]}
 
 
-async def test_values_enter_a_list_that_is_empty_everywhere(tmp_path: Path) -> None:
-    tools, empty = [tool("add_stop_to_route", route_id=TEXT, name=TEXT), tool("get_route", route_id=TEXT)], list[Json]()
-    async with simulator(tmp_path, tools, {"routes": [{"id": "r1", "stops": empty}]}).open() as world:
-        await answered(world, "add_stop_to_route", route_id="r1", name="Hall")
-        assert await answered(world, "get_route", route_id="r1") == {"id": "r1", "stops": ["Hall"]}
+@pytest.mark.parametrize("field", ["enrolled", "roster", "seated"])
+@pytest.mark.parametrize(
+    ("join", "leave"),
+    [("enroll_pupil", "drop_class"), ("add_pupil", "remove_pupil"), ("assign_pupil", "unassign_pupil")],
+)
+async def test_a_list_of_keys_of_any_name_gets_and_loses_them(
+    tmp_path: Path, field: str, join: str, leave: str
+) -> None:
+    classes: Json = {"ART": {"room": "A1", field: []}, "BIO": {"room": "C3", field: ["p2", "p1"]}}
+    state = {"pupils": [{"pupil_id": "p1", "age": 9}, {"pupil_id": "p2", "age": 8}], "classes": classes}
+    texts: Json = {"type": "object", "properties": {"result": {"type": "array", "items": TEXT}}, "required": ["result"]}
+    tools = [
+        tool("list_pupils"),
+        tool("get_class", class_code=TEXT),
+        tool(f"list_{field}_pupils", class_code=TEXT, output=texts),
+        tool(join, class_code=TEXT, pupil_id=TEXT),
+        tool(leave, class_code=TEXT, pupil_id=TEXT),
+    ]
+    async with simulator(tmp_path, tools, state).open() as world:
+        await answered(world, join, class_code="ART", pupil_id="p1")
+        await answered(world, leave, class_code="BIO", pupil_id="p1")
+        shown = {code: await answered(world, "get_class", class_code=code) for code in classes}
+        assert {code: row[field] for code, row in shown.items()} == {"ART": ["p1"], "BIO": ["p2"]}
+        assert not {*shown["ART"]} - {"class_code", "room", field}
+        assert await answered(world, f"list_{field}_pupils", class_code="ART") == {"result": ["p1"]}
+        assert len(await answered(world, "list_pupils")) == 2
 
 
 @pytest.mark.parametrize(
