@@ -6,10 +6,10 @@ from datetime import timedelta
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from support.matched_tools import TEXT, answered, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 
 Json = Any
 FLAG, WHOLE, AMOUNT, TIME = ({"type": "boolean"}, {"type": "integer"}, {"type": "number"},
@@ -338,16 +338,22 @@ PLOTS = [
     tool("create_garden", needed="name", name=TEXT, output=thing(id=TEXT, name=TEXT)),
     tool("create_plot", needed="garden_id", garden_id=TEXT, output=thing(**PLOT)),
     tool("get_plot", needed="plot_id", plot_id=TEXT, output=thing(**PLOT)),
+    tool("move_plot", needed="plot_id to_garden_id", plot_id=TEXT, to_garden_id=TEXT, output=thing(**PLOT)),
+    tool("judge_plot", needed="plot_id verdict", plot_id=TEXT, verdict={**STATES, "enum": ["held", "approved"]},
+         output=thing(**PLOT)),
     tool("allot_beds", needed="plot_id beds", plot_id=TEXT, beds=WHOLE, output=thing(**PLOT)),
 ]  # fmt: skip
 
 
 async def test_arguments_of_other_names_set_the_only_field_that_they_can_mean(tmp_path: Path) -> None:
     async with simulator(tmp_path, PLOTS).open() as world:
-        garden = (await answered(world, "create_garden", name="N"))["id"]
-        key = (await answered(world, "create_plot", garden_id=garden))["id"]
+        first, second = [(await answered(world, "create_garden", name=name))["id"] for name in ("N", "S")]
+        key = (await answered(world, "create_plot", garden_id=first))["id"]
+        await answered(world, "move_plot", plot_id=key, to_garden_id=second)
+        await answered(world, "judge_plot", plot_id=key, verdict="approved")
         await answered(world, "allot_beds", plot_id=key, beds=4)
-        assert (await answered(world, "get_plot", plot_id=key))["beds_planned"] == 4
+        shown = await answered(world, "get_plot", plot_id=key)
+        assert shown == {"id": key, "garden_id": second, "status": "approved", "beds_planned": 4}
 
 
 @pytest.mark.parametrize(("part", "whole"), [("song", "playlist"), ("driver", "route"), ("volunteer", "shift")])
@@ -372,3 +378,52 @@ async def test_removing_a_record_from_another_keeps_both(tmp_path: Path, part: s
         shown = await answered(world, f"remove_{part}_from_{whole}", **at, **{f"{part}_id": keys[0]})
         assert (shown["id"], shown[f"{part}_ids"]) == (at[f"{whole}_id"], keys[1:])
         assert (await answered(world, f"get_{part}", **{f"{part}_id": keys[0]}))["label"] == "A"
+
+
+LINE = thing(sku=TEXT, quantity=WHOLE, reserved=WHOLE, unit_price=AMOUNT, line_total=AMOUNT)
+
+
+@pytest.mark.parametrize(
+    ("owner", "rows_are", "adding", "removing"),
+    [
+        ("order", "lines", "add_item_to_order", "remove_item_from_order"),
+        ("order", "items", "add_order_line", "remove_order_line"),
+        ("cart", "positions", "add_product_to_cart", "remove_product_from_cart"),
+        ("quote", "entries", "add_entry", "remove_entry"),
+    ],
+)
+async def test_what_is_added_with_a_quantity_is_a_line_of_its_record(
+    tmp_path: Path, owner: str, rows_are: str, adding: str, removing: str
+) -> None:
+    key, text, whole = f"{owner}_id", cast("Json", TEXT), cast("Json", WHOLE)
+    shown = thing(**{f"{owner}_id": TEXT, "customer": TEXT, rows_are: rows(LINE), "total": AMOUNT})
+    price = thing(sku=TEXT, name=TEXT, unit_price=AMOUNT)
+    tools = [
+        tool("create_product", sku=TEXT, name=TEXT, unit_price=AMOUNT, output=price),
+        tool("get_product", sku=TEXT, output=price),
+        tool(f"create_{owner}", customer=TEXT, output=shown),
+        tool(f"get_{owner}", **{key: text}, output=shown),
+        tool(adding, **{key: text, "sku": text, "quantity": whole}, output=shown),
+        tool(removing, **{key: text, "sku": text}, output=shown),
+    ]
+    async with simulator(tmp_path, tools, world={"records": {"product": 0, owner: 0}}).open() as world:
+        for sku, cost in (("L-1", 2.5), ("S-2", 10)):
+            await answered(world, "create_product", sku=sku, name=sku, unit_price=cost)
+        made = await answered(world, f"create_{owner}", customer="Ada")
+        at = {key: made[key]}
+        assert (made[rows_are], made["total"]) == ([], 0)
+        await answered(world, adding, **at, sku="L-1", quantity=4)
+        changed = await answered(world, adding, **at, sku="S-2", quantity=1)
+        assert changed[rows_are] == [
+            {"sku": "L-1", "quantity": 4, "reserved": 0, "unit_price": 2.5, "line_total": 10},
+            {"sku": "S-2", "quantity": 1, "reserved": 0, "unit_price": 10, "line_total": 10},
+        ]
+        assert (changed["total"], world.ledger.steps[-1]["guessed"]) == (20, False)
+        assert await answered(world, f"get_{owner}", **at) == changed
+        await answered(world, adding, **at, sku="none", quantity=1)
+        assert world.ledger.steps[-1]["guessed"]
+        await answered(world, removing, **at, sku="none")
+        left = await answered(world, removing, **at, sku="L-1")
+        assert ([line["sku"] for line in left[rows_are]], left["total"]) == (["S-2"], 10)
+        assert "no 'L-1'" in await refused(world, removing, **at, sku="L-1")
+        assert not world.ledger.steps[-1].get("findings")

@@ -51,7 +51,7 @@ from mcp_sim.types.lexicon.terms import table, terms
 _ATTRIBUTES, _LISTS, _ENTERING = terms("nouns.attributes"), terms("phrases.lists"), table("verbs.entering")
 _ENDINGS_OF_ACTS = ("ing", "ation", "ment", "al", "ion", "ission")
 """What turns a verb into the noun of what it makes: `booking`, `reservation`, `enrolment`, `rental`."""
-_JOINING, _MEMBERS = table("verbs.joining"), terms("phrases.members")
+_JOINING, _MEMBERS, _NAMES = table("verbs.joining"), terms("phrases.members"), terms("fields.naming")
 _TYPE_ENDINGS = terms("nouns.type_endings")
 """Words that end names of classes and say nothing about what they are: `ProductOut`."""
 _NUMBERS = frozenset({"integer", "number"})
@@ -126,6 +126,25 @@ def collection(facts: ToolFacts, server: ServerFacts) -> str | None:
     others = [name for name in names if not refers_to(owner, name)]
     is_meant = len(others) == 1 < len(names) and (refers_to(noun, others[0]) if noun else is_id(others[0]))
     return owner if is_meant else None
+
+
+def holder_of_rows(facts: ToolFacts, server: ServerFacts) -> str | None:
+    """Return the record whose list of objects gets or loses the values that a tool takes besides its key.
+
+    It is the order with `lines` of `add_item_to_order(order_id, sku, quantity)`, or the team with names as `members` of
+    `add_member(team_id, name)`.
+    """
+    names, noun = {*map(snake, required(facts.input))}, "_".join(facts.parsed.noun)
+    is_part = facts.parsed.noun in server.entered or keys_among(noun, names, server)
+    if facts.parsed.word not in _ENTERING or not is_part:
+        return None
+    for owner, lists in server.lists.items():
+        values = names - keys_among(owner, names, server)
+        is_shown = server.shapes.get(record_shape(facts.output)) in {None, owner}
+        is_value = len(values) == 1 and values <= _NAMES and lists.get(plural(noun)) == frozenset()
+        if is_shown and values and values < names and (is_value or any(values <= row for row in lists.values())):
+            return owner
+    return None
 
 
 def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
@@ -456,6 +475,7 @@ _ENTITY_READERS = (
     (holder_of_field, "given records of it have the field that it sets"),
     (collection, "records are added to it or removed from it"),
     (holder_of_members, "records of it hold the keys of what it adds or removes"),
+    (holder_of_rows, "what it takes is a row of a list in such a record"),
     (_source, "a description says that it returns the id of such a record"),
     (_same_shape, "its result is such a record"),
     (typed, "the type of its result is named after it"),

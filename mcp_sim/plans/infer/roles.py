@@ -293,7 +293,7 @@ def _with_sets(
     entered = None if features.enters is None else "_".join(features.parsed.noun)
     of_act = _fields_of_act(kept, features, known) if features.verb == "update" else {}
     kept = _split(kept, of_act)[1]
-    sets |= of_act | _match_fields(kept, known, entered)
+    sets |= of_act | (_entered_row(kept, features, known, entered) or _match_fields(kept, known, entered))
     if features.is_membership and not sets:
         sets = _only_list(kept, known)
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
@@ -371,6 +371,30 @@ def _is_of_an_act(argument: str, name: str) -> bool:
     """Whether a field is for an argument of one act only: the `rejection_reason` for the `reason` of an approval."""
     act, asked = words(name)[:1], words(name)[1:]
     return bool(asked) and asked == words(argument) and any(is_act(verb, act[0]) for verb in TRANSITIONS)
+
+
+def _entered_row(
+    arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields, entered: str | None
+) -> dict[str, str]:
+    """Return the paths of the values of a row that enters the only list of objects with all of them: `lines.sku`.
+
+    Several values are an object in a list with the name of what enters, if nothing shows what is in that.
+    """
+    needed = frozenset(map(snake, {*arguments} & {*required(features.input)}))
+    fields = [field for field in known.fields.values() if needed <= _shown_in(field.schema)] if needed else []
+    if entered is None:
+        return {}
+    if len(fields) != 1:
+        several = known.find(plural(entered)) if len(needed) > 1 else None
+        is_free = several is not None and main_type(several.schema) == "array" and not items(several.schema)
+        return {path: f"{several.name}.{path}" for path in arguments} if several is not None and is_free else {}
+    inner = {snake(name): name for name in properties(items(fields[0].schema))}
+    return {path: f"{fields[0].name}.{inner[snake(path)]}" for path in arguments if snake(path) in inner}
+
+
+def _shown_in(schema: Record) -> frozenset[str]:
+    """Return the properties of the objects in a list; empty for other values."""
+    return frozenset(map(snake, properties(items(schema)))) if main_type(schema) == "array" else frozenset()
 
 
 def _changed_number(

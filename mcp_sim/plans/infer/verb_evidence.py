@@ -9,6 +9,7 @@ from mcp_sim.plans.infer.entity_evidence import (
     collection,
     holder_of_list,
     holder_of_members,
+    holder_of_rows,
     holder_of_value,
     issued,
     returned,
@@ -182,7 +183,7 @@ def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     A value enters a list of a record; a call without a state is removed.
     """
     parsed, given = facts.parsed, server.given.entities.get(entity)
-    holders = {read(facts, server) for read in (holder_of_list, holder_of_value, collection)}
+    holders = {read(facts, server) for read in (holder_of_list, holder_of_rows, holder_of_value, collection)}
     is_entering = parsed.word in _ENTERING and entity in holders
     if is_entering or holder_of_members(facts, server) == entity:
         yield facts.evidence("verb", parsed.verb, -0.1, f"it is not about a {entity} alone")

@@ -186,6 +186,37 @@ async def test_a_verb_with_the_noun_of_a_list_adds_to_it(
         assert await answered(world, f"get_{noun}", **{key: "r1"}) == {"id": "r1", listed: ["sky"]}
 
 
+@pytest.mark.parametrize(
+    ("listed", "row"),
+    [("stops", {"name": "Hall", "minutes": 4}), ("items", {"sku": "A", "quantity": 2}), ("stops", {"name": "Hall"})],
+)
+async def test_values_enter_a_list_that_is_empty_everywhere(tmp_path: Path, listed: str, row: Json) -> None:
+    types: Json = {name: {"type": "integer" if isinstance(value, int) else "string"} for name, value in row.items()}
+    adds = tool(f"add_{listed[:-1]}_to_route", route_id=TEXT, **types)
+    tools, empty = [adds, tool("get_route", route_id=TEXT)], list[Json]()
+    async with simulator(tmp_path, tools, {"routes": [{"id": "r1", listed: empty}]}).open() as world:
+        await answered(world, f"add_{listed[:-1]}_to_route", route_id="r1", **row)
+        entered = row if len(row) > 1 else row["name"]
+        assert await answered(world, "get_route", route_id="r1") == {"id": "r1", listed: [entered]}
+
+
+@pytest.mark.parametrize(("role", "owner"), [("member", "team"), ("extra", "film")])
+async def test_a_name_enters_a_list_of_plain_values_whatever_the_result_shows(
+    tmp_path: Path, role: str, owner: str
+) -> None:
+    key, shape = f"{owner}_id", record(id=TEXT, title=TEXT, **{f"{role}s": LIST})
+    number: Json = {"type": "integer"}
+    tools = [
+        tool(f"create_{owner}", title=TEXT, output=shape),
+        tool(f"add_{role}", **{key: TEXT, "name": TEXT}, output=record(**{key: TEXT, f"{role}_count": number})),
+        tool(f"get_{owner}", **{key: TEXT}, output=shape),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, f"create_{owner}", title="First")
+        await answered(world, f"add_{role}", **{key: made["id"], "name": "Ada"})
+        assert (await answered(world, f"get_{owner}", **{key: made["id"]}))[f"{role}s"] == ["Ada"]
+
+
 @pytest.mark.parametrize("field", ["enrolled", "roster", "seated"])
 @pytest.mark.parametrize(
     ("join", "leave"),
