@@ -24,7 +24,7 @@ _TIME_ENDINGS, _CHANGES = terms("fields.time_ending"), ordered("fields.change_st
 """Last words of times, and beginnings of the words of times that no period of a list is about, if there are others."""
 _EXACT_ENDINGS = ordered("fields.exact_ending")
 """Endings of fields that are never matched partially."""
-_DAYS, _BEGINNINGS = terms("arguments.day"), table("fields.beginning")
+_DAYS, _ENDS_OF = terms("arguments.day"), table("fields.period")
 _FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
 _STATES, _STATES_AFTER = terms("fields.state"), [frozenset(states) for states in groups("states.after").values()]
 PARTIAL = re.compile(
@@ -115,7 +115,7 @@ def _day_filter(argument: str, schema: Record, known: KnownFields) -> FoundFilte
         return None
     ends = (
         "_".join(end if word == begin else word for word in words(snake(field.name)))
-        for begin, end in _BEGINNINGS.items()
+        for begin, end in _ENDS_OF.items()
         if begin in words(snake(field.name))
     )
     end = next((known.named[name].name for name in ends if name in known.named), None)

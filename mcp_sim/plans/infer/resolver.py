@@ -32,7 +32,8 @@ _SURE, _IDLES, _MIN_DESCRIBED, _UNKNOWN, _MOST_RECORDLESS = 0.6, 0.5, 0.35, 0.1,
 """The confidence of a digest, of an update that changes nothing (a guess), the least of a verb that only a description
 has, that of plans that say only that nothing is known, and the greatest of plans without records."""
 
-_DIGESTS, _PAID = terms("nouns.digests"), terms("fields.paid")
+_DIGESTS = terms("nouns.digests")
+_PAID, _TIME_UNITS = terms("fields.paid"), terms("arguments.time_unit")
 _IDLE = "nothing it could change"
 _USUAL_FORM = Basis("inferred", 0.4, ("the usual form",))
 _SHOWN_FORM = Basis("example", 0.9, ("an example shows it",))
@@ -260,18 +261,21 @@ def _result_places(features: ToolFeatures, roles: Roles, entity: Entity) -> Enve
 
 
 def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[str, How]:
-    """Return how values enter lists and numbers that they do not replace, and texts that they are appended to."""
+    """Return how values enter lists, texts and numbers that they do not replace."""
     kinds = {"array", "string"} if features.parsed.word == "append" else {"array"}
     names = {name if name in entity.fields else name.partition(".")[0] for name in roles.sets.values()}
     fields = [entity.fields[name] for name in sorted(names) if name in entity.fields]
     changed = [field.name for field in fields if main_type(field.schema) in kinds and not constants(field.schema)]
     modes: dict[str, How] = dict.fromkeys(changed, features.enters) if features.enters is not None else {}
     numbers = {field.name for field in fields if main_type(field.schema) in {"integer", "number"}}
+    texts = {field.name for field in fields if features.verb == "update" and main_type(field.schema) == "string"}
     for path, name in roles.sets.items():
         is_payment = snake(name) in _PAID and snake(last_name(path)) not in _PAID
         how = "add" if is_payment else features.calculates(path)
         if how is not None and name in numbers:
             modes[name] = features.counts(name) or how
+        elif name in texts and last_word(last_name(path)) in _TIME_UNITS and last_name(path) != snake(name):
+            modes[name] = "add"  # a time moves by a duration
     return modes
 
 

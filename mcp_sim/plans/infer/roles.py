@@ -28,12 +28,12 @@ from mcp_sim.plans.infer.fields import KnownFields
 from mcp_sim.plans.infer.filters import NAMED, fields_of_arguments, find_filters, matched_in_part
 from mcp_sim.plans.infer.names import Words, first_nouns
 from mcp_sim.plans.infer.states import find_described_state, find_flags
-from mcp_sim.plans.infer.verbs import TRANSITIONS, is_act
+from mcp_sim.plans.infer.verbs import STRONG, TRANSITIONS, is_act
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import constants, is_nullable, items, main_type, properties, property_of, required
-from mcp_sim.types.lexicon.english import noun_of_id, plural, singular, snake, words
+from mcp_sim.types.lexicon.english import last_word, noun_of_id, plural, singular, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS, Basis, Filter, Paging
 
@@ -53,6 +53,7 @@ _STOCK, _BOUNDS = terms("fields.stock"), terms("fields.bound")
 """Words of numbers that are agreed on: what is paid or logged later does not replace a `target_amount`."""
 _IDS, _NAMES = frozenset({"id", "uid", "uuid"}), terms("fields.naming")
 _NUMBERS = frozenset({"integer", "number"})
+_TIME_UNITS, _ENDS = terms("arguments.time_unit"), terms("fields.end")
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
 _DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of pages",))
 _NO_PAGING = Paging()
@@ -299,6 +300,7 @@ def _with_sets(
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
         sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
+    sets |= _moved_end(_split(kept, sets)[1], features, known, {*sets.values()})
     sets |= _nearest_fields(_split(kept, sets)[1], features, known, {*sets.values()})
     pair = named_value(_split(kept, sets)[1], known.entity) if features.verb == "update" else None
     sets |= {pair[1]: "*"} if pair is not None else {}
@@ -416,6 +418,19 @@ def _changed_number(
         named = counted or [name for name in numbers if act.issuperset(map(singular, words(snake(name))))]
         numbers = named or [name for name in numbers if snake(name) in _STOCK]
     return {changes[0]: numbers[0]} if len(changes) == len(numbers) == 1 else {}
+
+
+def _moved_end(
+    arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields, taken: Container[str]
+) -> dict[str, str]:
+    """Return the duration by which an update moves the end of a record: `extra_days` of `renew_loan`."""
+    if features.verb != "update" or features.parsed.word in STRONG:
+        return {}
+    numbers = (path for path, schema in arguments.items() if main_type(schema) in _NUMBERS)
+    paths = [path for path in numbers if last_word(last_name(path)) in _TIME_UNITS]
+    texts = (field.name for field in known.named.values() if main_type(field.schema) == "string")
+    ends = [name for name in texts if name not in taken and not _ENDS.isdisjoint(words(snake(name)))]
+    return {paths[0]: ends[0]} if len(paths) == len(ends) == 1 else {}
 
 
 def _written_leaves(arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields) -> dict[str, Record]:

@@ -59,6 +59,28 @@ async def test_an_end_without_a_length_moves_with_the_beginning(tmp_path: Path) 
         assert kept["end"] == "2031-03-12T15:15:00Z"
 
 
+@pytest.mark.parametrize(
+    ("extend", "table", "times", "asked", "end", "later"),
+    [
+        ("renew_loan", "loan", {"lent_on": "2031-03-01", "due_date": "2031-03-22"}, {"extra_days": 7}, "due_date",
+         "2031-03-29"),
+        ("extend_booking", "booking", {"start": "2031-03-01T09:00:00Z", "end": "2031-03-01T10:00:00Z"},
+         {"minutes": 30}, "end", "2031-03-01T10:30:00Z"),
+        ("prolong_rental", "rental", {"begins_on": "2031-03-01", "ends_on": "2031-03-05"}, {}, "ends_on", "2031-03-07"),
+    ],
+)  # fmt: skip
+async def test_a_duration_moves_the_end_of_a_record(
+    tmp_path: Path, extend: str, table: str, times: Json, asked: Json, end: str, later: str
+) -> None:
+    state = {f"{table}s": [{f"{table}_id": "a1", **times}, {f"{table}_id": "a2", **times}]}
+    by = next(iter(asked), "days")
+    about = f"Extend a {table} by a number of {by}."
+    move = tool(extend, f"{table}_id", about=about, **{by: {**INTEGER, "default": 2}})
+    async with service(tmp_path, state, move) as sim, sim.open() as world:
+        moved = value(await world.call(extend, {f"{table}_id": "a1", **asked}))
+        assert moved == {f"{table}_id": "a1", **times, end: later}
+
+
 @pytest.mark.parametrize(("due", "by"), [("soon", 7), ("", 7), (None, 7), ("2031-03-01", 10**12)])
 async def test_a_duration_moves_nothing_but_times_of_the_calendar(tmp_path: Path, due: Json, by: int) -> None:
     state = {"loans": [{"loan_id": "a1", "due_date": due}, {"loan_id": "a2", "due_date": "2031-03-22"}]}
