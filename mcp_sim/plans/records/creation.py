@@ -28,6 +28,7 @@ from mcp_sim.plans.records.arguments import (
 from mcp_sim.plans.records.effects import Effect, new_once
 from mcp_sim.plans.records.line_items import line_completer, priced_total
 from mcp_sim.plans.records.record_lookup import finder
+from mcp_sim.plans.records.stock import stock_mover
 from mcp_sim.plans.records.updates import RecordUpdate
 from mcp_sim.plans.refusal import conflict
 from mcp_sim.types import Change, Json, Key, Observation, Record, Tool, Turn, View
@@ -83,7 +84,7 @@ class Creation:
         self.fixed = fixed_values(plan, entity)
         self.dotted: Record = dict.fromkeys(field for field in entity.fields if "." in field)
         self.complete_lines = line_completer(entity, domain, self.sets)
-        self.total = priced_total(entity, domain)
+        self.move_stock, self.total = stock_mover(tool, entity, domain), priced_total(entity, domain)
         self.known_key, self.update = _key_finder(plan, entity), RecordUpdate(tool, plan, domain)
         self.together = _named_together(plan, domain)
         self.replaces = not _RECORDING.isdisjoint(words(tool.name)[:1])
@@ -142,7 +143,9 @@ class Creation:
     def _created(self, turn: Turn, invent: Invent, key: Key, values: Record, shaped: Record) -> Effect:
         """Return the new record with those that it needs, and those of its parts."""
         name = self.entity.name
-        values = values if self.total is None else {**values, **self.total(turn.view, values)}
+        implied, moved = (Record(), []) if self.move_stock is None else self.move_stock(turn.view, values)
+        total = Record() if self.total is None else self.total(turn.view, values)
+        values = {**values, **implied, **total}
         known = {**self.imply(turn, invent, values), self.entity.key: key}
         determined = frozenset(known)
         linked = self.complete(turn, invent, known)
@@ -159,7 +162,7 @@ class Creation:
             and _is_completed(rule.fetch(turn.call.arguments), shaped[rule.field], record.get(rule.field), schema)
         )
         doubts = (self.guesses & (record.keys() - determined)).union(completed)
-        changes = (put, *linked, *chain.from_iterable(children.values()))
+        changes = (put, *moved, *linked, *chain.from_iterable(children.values()))
         return Effect(key, record, changes, doubts)
 
 
@@ -471,7 +474,7 @@ def linked_records(entity: Entity, domain: Domain) -> Complete:
     def complete(turn: Turn, invent: Invent, values: Record) -> list[Change]:
         return new_once(put for name, target in named for put in _named(turn, invent, target, values.get(name)))
 
-    return complete
+    return complete if named else lambda _turn, _invent, _values: []
 
 
 def _named_by(field: Field, domain: Domain) -> Entity | None:

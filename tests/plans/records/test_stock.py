@@ -22,6 +22,56 @@ def rows(name: str, schema: Json, **more: Json) -> Json:
     return thing(**{name: {"type": "array", "items": schema}, **more})
 
 
+@pytest.mark.parametrize("stock", ["on_hand", "stock", "quantity_on_hand"])
+@pytest.mark.parametrize(("act", "change"), [("receive_goods", 5), ("ship_goods", -5)])
+async def test_a_tool_named_after_a_movement_records_it_and_moves_the_stock(
+    tmp_path: Path, act: str, change: int, stock: str
+) -> None:
+    kinds: Json = {"type": "string", "enum": ["shipment", "receipt"]}
+    item = thing(sku=TEXT, name=TEXT, **{stock: WHOLE, "reserved": WHOLE, "available": WHOLE})
+    movement = thing(movement_id=TEXT, sku=TEXT, type=kinds, quantity=WHOLE)
+    tools = [
+        tool("create_item", sku=TEXT, name=TEXT, **{stock: WHOLE}, output=item),
+        tool("get_item", sku=TEXT, output=item),
+        tool("list_movements", sku=TEXT, output=rows("movements", movement)),
+        tool(act, sku=TEXT, quantity=WHOLE, output=thing(**{"movement_id": TEXT, "sku": TEXT, stock: WHOLE})),
+    ]
+    async with simulator(tmp_path, tools, world={"records": {"item": 0, "movement": 0}}).open() as world:
+        await answered(world, "create_item", sku="A", name="Nut", **{stock: 8})
+        moved = await answered(world, act, sku="A", quantity=5)
+        assert moved[stock] == 8 + change
+        held = await answered(world, "get_item", sku="A")
+        assert (held[stock], held["available"]) == (8 + change, 8 + change)
+        [listed] = (await answered(world, "list_movements", sku="A"))["movements"]
+        kind = "receipt" if change > 0 else "shipment"
+        assert listed == {"movement_id": moved["movement_id"], "sku": "A", "type": kind, "quantity": 5}
+
+
+@pytest.mark.parametrize(
+    ("noun", "act", "kind", "held", "number"),
+    [
+        ("part", "record_movement", "type", "stock", "quantity"),
+        ("account", "log_transaction", "kind", "balance", "amount"),
+        ("product", "add_stock_entry", "direction", "quantity", "quantity"),
+    ],
+)
+async def test_a_kind_of_movement_says_whether_it_adds_or_takes(
+    tmp_path: Path, noun: str, act: str, kind: str, held: str, number: str
+) -> None:
+    key, moves = f"{noun}_id", act.partition("_")[2]
+    state = {
+        f"{noun}s": [{"id": "x", "name": "Oak", held: 10}, {"id": "y", "name": "Ash", held: 0}],
+        f"{moves}s".replace("ys", "ies"): [{"id": "m1", key: "y", kind: "in", number: 1}],
+    }
+    tools = [tool(f"get_{noun}", **{key: TEXT}), tool(act, **{key: TEXT, kind: TEXT, number: AMOUNT})]
+    async with simulator(tmp_path, tools, state).open() as world:
+        for direction, left in (("in", 14), ("out", 10), ("other", 10)):
+            await answered(world, act, **{key: "x", kind: direction, number: 4})
+            assert (await answered(world, f"get_{noun}", **{key: "x"}))[held] == left
+        await answered(world, act, **{key: "x", kind: "out", number: 400})
+        assert (await answered(world, f"get_{noun}", **{key: "x"}))[held] == 10
+
+
 @pytest.mark.parametrize(
     ("act", "status", "note"),
     [
