@@ -95,8 +95,8 @@ def _containing(field: str, wanted: Json) -> Test:
 
 
 def _lasting(start: str, end: str, wanted: Json) -> Test:
-    """Return a test that a period contains a day. One without an end lasts."""
-    day = parse_time(wanted)
+    """Return a test that a period contains a day. One without an end lasts. A month or a year is that of the start."""
+    day = parse_time(wanted) if isinstance(wanted, str) else None
     if day is None:
         return _containing(start, wanted)
 

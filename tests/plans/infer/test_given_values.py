@@ -121,6 +121,19 @@ async def test_a_day_is_one_of_a_period(tmp_path: Path, argument: str, begin: st
             assert [row["id"] for row in value(answer)] == keys
 
 
+@pytest.mark.parametrize(("argument", "asked"), [("year", 2026), ("year", "2026"), ("month", "2026-07")])
+async def test_a_month_or_a_year_is_that_of_the_beginning(tmp_path: Path, argument: str, asked: Json) -> None:
+    shows: Json = [
+        {"id": "s1", "starts_on": "2025-11-01", "ends_on": "2026-08-01"},
+        {"id": "s2", "starts_on": "2026-07-01", "ends_on": "2027-01-30"},
+    ]
+    kind: Json = {"type": "integer" if isinstance(asked, int) else "string"}
+    listing = tool("list_shows", about="List shows.", **{argument: kind})
+    async with service(tmp_path, {"shows": shows}, listing) as sim, sim.open() as world:
+        answer = await world.call("list_shows", {argument: asked})
+        assert [row["id"] for row in value(answer)] == ["s2"]
+
+
 @pytest.mark.parametrize("name", ["whoami", "get_me", "who_am_i"])
 async def test_who_calls_is_the_current_user(tmp_path: Path, name: str) -> None:
     user: Json = {"id": "u1", "name": "Ada"}
