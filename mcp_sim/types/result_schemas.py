@@ -23,7 +23,7 @@ from mcp_sim.types.json_schema.shapes import (
     required,
 )
 from mcp_sim.types.json_values import indented
-from mcp_sim.types.lexicon.english import snake, words
+from mcp_sim.types.lexicon.english import is_id, snake, words
 from mcp_sim.types.lexicon.terms import by_word, terms
 from mcp_sim.types.record_kinds.usual_fields import field_schema
 from mcp_sim.types.tools import WRAPPER
@@ -270,6 +270,13 @@ def text_place(tool: Tool) -> str | None:
     """Return the only property of an outputSchema if it is a text. Frameworks declare any text so."""
     parts = [*properties(result_schema(tool)).items()]
     return parts[0][0] if len(parts) == 1 and main_type(parts[0][1]) == "string" else None
+
+
+def key_place(tool: Tool) -> str | None:
+    """Return the only property of an outputSchema if it is a whole number: where a create returns the new id."""
+    parts = [*properties(result_schema(tool)).items()] if tool.output_schema is not None else []
+    is_key = len(parts) == 1 and main_type(parts[0][1]) == "integer"
+    return parts[0][0] if is_key and (parts[0][0] == WRAPPER or is_id(snake(parts[0][0]))) else None
 
 
 def declares_data(tool: Tool) -> bool:

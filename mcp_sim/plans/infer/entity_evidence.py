@@ -56,8 +56,12 @@ _TYPE_ENDINGS = terms("nouns.type_endings")
 """Words that end names of classes and say nothing about what they are: `ProductOut`."""
 _NUMBERS = frozenset({"integer", "number"})
 _PLAIN = _NUMBERS | {"string", "boolean"}
-_RETURNED = re.compile(r"\breturns?:?\s+(?:an? |the )?(?:new |created |resulting |full )*(\w+(?: \w+)?)", re.IGNORECASE)
-"""What a tool returns, by its description: `The new loan, with its due date`."""
+_RETURNED = re.compile(
+    r"\breturns?:?\s+(?:an? |the |its )?(?:(?:new|created|resulting|full|assigned|generated) )*"
+    r"(?:id (?:of|for) (?:an? |the )?(?:new |created )*)?(\w+(?: \w+)?)",
+    re.IGNORECASE,
+)
+"""What a tool returns, by its description: `The new loan, with its due date`, `Returns the id of the new loan`."""
 _INTO = frozenset({("to",), ("into",), ("in",), ("from",)})
 
 
@@ -299,6 +303,8 @@ def returned(facts: ToolFacts, server: ServerFacts) -> str | None:
     if match is None or not (phrase := words(match[1].lower())):
         return None
     entity = next((server.nouns[noun] for noun in (phrase, *first_nouns(phrase)) if noun in server.nouns), None)
+    if last_word("_".join(phrase)) == "id" and "_".join(phrase[:-1]) in server.identified:
+        entity = "_".join(phrase[:-1])  # `Returns resolution_id`, which `vote` takes
     is_new = entity is not None and not keys_among(entity, map(snake, properties(facts.input)), server)
     return entity if is_new and required(facts.input) else None
 
@@ -411,8 +417,9 @@ def holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose id is required, if the noun is a value: `task` of `add_label(task_id, label)`.
 
     No tool lists labels or does anything else with them, nor has the result an id beside that of the task. The noun
-    may begin with the entity: `add_task_label`. An `id` is that of the entity which the name ends with. The value may
-    also be a number that given records have: the `points` of `add_points(member_id, amount)`.
+    may begin with the entity: `add_task_label`. An `id` is that of the entity which the name ends with, or which the
+    description mentions besides. The value may also be a number that given records have: the `points` of
+    `add_points(member_id, amount)`.
     """
     noun, known = facts.parsed.noun, server.nouns
     values = {noun, *(noun[len(owner) :] for owner in first_nouns(noun) if owner in known)}
@@ -421,7 +428,8 @@ def holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
     shown = record_shape(facts.output)
     if noun not in server.entered or ("id" in shown.difference(ids) and not shown.isdisjoint(ids)):
         return None
-    owners = (words(noun_of_id(name)) or parse_noun_phrase(facts.parsed.after[1:]).noun for name in ids)
+    owners = [words(noun_of_id(name)) or parse_noun_phrase(facts.parsed.after[1:]).noun for name in ids]
+    owners += map(words, _mentioned(facts, server) if "id" in ids else ())
     holder = next((known[owner] for owner in owners if owner in known and owner not in values), None)
     if holder is None:
         return None
@@ -455,12 +463,15 @@ def _in_schemas(facts: ToolFacts, server: ServerFacts) -> str | None:
     return next((noun for noun in server.nouns.values() if noun in named or snake(plural(noun)) in shown), None)
 
 
-def _in_description(facts: ToolFacts, server: ServerFacts) -> str | None:
-    """Return the first entity that the first line of the description mentions."""
+def _mentioned(facts: ToolFacts, server: ServerFacts) -> Iterator[str]:
+    """Yield the entities that the first line of the description mentions."""
     mentioned = tuple(singular(word) for word in words(facts.tool.description.partition("\n")[0].lower()))
     spans = (mentioned[start:end] for start, end in noun_spans(len(mentioned)))
-    known = (server.nouns[noun] for noun in spans if noun in server.nouns and not _ATTRIBUTES.issuperset(noun))
-    return next(known, None)
+    yield from (server.nouns[noun] for noun in spans if noun in server.nouns and not _ATTRIBUTES.issuperset(noun))
+
+
+def _in_description(facts: ToolFacts, server: ServerFacts) -> str | None:
+    return next(_mentioned(facts, server), None)
 
 
 def _only_one(_: ToolFacts, server: ServerFacts) -> str | None:

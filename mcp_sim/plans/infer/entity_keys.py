@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from mcp_sim.plans.infer.arguments import key_argument
 from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
@@ -14,6 +14,7 @@ from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties, required
 from mcp_sim.types.lexicon.english import last_word, snake, words
 from mcp_sim.types.lexicon.terms import ordered, terms
+from mcp_sim.types.result_schemas import key_place
 
 _GENERATED = terms("fields.generated_key")
 """Words of keys that follow each other, rather than names or paths."""
@@ -93,9 +94,18 @@ def key_schemas(groups: Mapping[str, Sequence[ToolFeatures]], entities: Iterable
     types, formats = _types_and_formats_of_ids(features for mine in groups.values() for features in mine)
     every = {kind for kinds in types.values() for kind in kinds}
     usual = {name: types.get(f"{name}_id", every) for name in entities}
-    own = {name: _key_arguments(groups.get(name, ())).values() for name in usual}
+    own = {
+        name: [*_key_arguments(groups.get(name, ())).values(), *_returned_keys(groups.get(name, ()))] for name in usual
+    }
     default = {name: {"type": min(kinds) if len(kinds) == 1 else "string"} for name, kinds in usual.items()}
     return {name: {**formats.get(f"{name}_id", {}), **next(iter(own[name]), default[name])} for name in usual}
+
+
+def _returned_keys(feature_list: Iterable[ToolFeatures]) -> Iterator[Record]:
+    """Yield the schemas of the keys that creates return alone, as a whole number."""
+    for features in feature_list:
+        if features.verb == "create" and key_place(features.tool) is not None:
+            yield {"type": "integer"}
 
 
 def _types_and_formats_of_ids(feature_list: Iterable[ToolFeatures]) -> tuple[dict[str, set[str]], dict[str, Record]]:

@@ -38,6 +38,7 @@ from mcp_sim.types.plans import Envelope, Plan
 from mcp_sim.types.result_schemas import (
     TEXT_NAMES,
     documented_form,
+    key_place,
     result_schema,
     shown_result,
     text_place,
@@ -113,7 +114,7 @@ def _undeclared(tool: Tool) -> Tool:
 
 def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
     bare = tool.output_schema is None and example_of(tool, domain) is None
-    if plan.verb == "create" and plan.each is None and returns_key(tool.description):
+    if plan.verb == "create" and plan.each is None and (returns_key(tool.description) or key_place(tool) is not None):
         alone = _key_alone(tool, plan, domain)
         if alone is not None:
             return alone
@@ -208,7 +209,10 @@ def _key_alone(tool: Tool, plan: Plan, domain: Domain) -> Render | None:
         return lambda facts: tool.success({name: facts.key})
     if tool.output_schema is None:
         return lambda facts: Observation(ToolResult(value_text(facts.key), form="text"))
-    return None if place is None else lambda facts: Observation(ToolResult({place: value_text(facts.key)}))
+    if place is not None:
+        return lambda facts: Observation(ToolResult({place: value_text(facts.key)}))
+    number = key_place(tool)
+    return None if number is None else lambda facts: Observation(ToolResult({number: facts.key}))
 
 
 def _bare_result(tool: Tool, fill: Fill) -> Render:
