@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
@@ -12,13 +12,12 @@ from mcp_sim.generate.values import chance_of, value_maker
 from mcp_sim.simulator import world_step
 from mcp_sim.simulator.simulator import Simulator
 from mcp_sim.types import Record, Tool, ToolResult
-from mcp_sim.types.domain import Domain, Entity, Field
+from mcp_sim.types.domain import Domain
 from mcp_sim.types.errors import Crash, DocumentError, McpSimError, Problem
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.satisfiability import NoInstance
 from mcp_sim.types.json_schema.shapes import as_object, properties
 from mcp_sim.types.json_schema.validation import FORMATS, Validator
-from mcp_sim.types.plans import Plan
 from mcp_sim.types.scenario import Scenario
 from mcp_sim.world.world import World
 
@@ -53,7 +52,7 @@ async def failing_tools(scenario: Scenario) -> list[str]:
     with _quiet():
         async with Simulator(calm) as simulator, simulator.open() as world:
             for tool in scenario.domain.tools.values():
-                arguments = _arguments(tool, scenario.domain.plans[tool.id], world, scenario.domain.entities)
+                arguments = _arguments(tool, world, scenario.domain)
                 if arguments is not None:
                     sentences += [f"{tool.id}: {text}" for text in await _tried(world.fork(), tool, arguments)]
                     trips = _round_trips(world.fork(), tool, arguments, scenario.domain)
@@ -74,7 +73,7 @@ async def _round_trips(world: World, tool: Tool, arguments: Record, domain: Doma
     for id_, other in domain.plans.items():
         is_single = other.each is None and other.key in properties(domain.tools[id_].input_schema)
         if created and other.entity == entity.name and other.key is not None and is_single:
-            asked = _arguments(domain.tools[id_], other, world, domain.entities)
+            asked = _arguments(domain.tools[id_], world, domain)
             why = None if asked is None else await _refusal(world.fork(), id_, {**asked, other.key: created[0]})
             if why is not None:
                 yield f"{id_} refuses the {entity.name.replace('_', ' ')} that it creates: {why}"
@@ -102,26 +101,16 @@ async def _tried(world: World, tool: Tool, arguments: Record) -> list[str]:
     return [f"what is inferred does not hold and is dropped: {finding}" for finding in findings]
 
 
-def _naming(plan: Plan, entities: Mapping[str, Entity]) -> Iterator[tuple[str, str]]:
-    """Yield the arguments that name records, with the entities of these."""
-    entity = entities.get(plan.entity or "")
-    fields: Mapping[str, Field] = {} if entity is None else entity.fields
-    for path, name in {**plan.sets, **{path: rule.field for path, rule in plan.filters.items()}}.items():
-        link = fields[name].link if name in fields else None
-        if link is not None:
-            yield path, link
-    if plan.key is not None and plan.entity is not None:
-        yield plan.key, plan.entity
-
-
-def _arguments(tool: Tool, plan: Plan, world: World, entities: Mapping[str, Entity]) -> Record | None:
+def _arguments(tool: Tool, world: World, domain: Domain) -> Record | None:
     """Return arguments that fit the inputSchema, about a record that exists; None if none are found."""
     schema = expanded(tool.input_schema)
     moment = Moment(world.now, world.now)
     # A schema that no object fits makes null.
     arguments = as_object(value_maker("argument", "", schema)(chance_of(tool.id), {}, moment))
-    keys = {path: world.view.sample_key(entity, 0.0) for path, entity in _naming(plan, entities) if path in arguments}
-    arguments |= {path: key for path, key in keys.items() if key is not None}
+    for name in arguments:
+        entity = domain.entity_named_by(domain.plans[tool.id], name)
+        key = None if entity is None else world.view.sample_key(entity, 0.0)
+        arguments[name] = arguments[name] if key is None else key
     if Validator(tool.input_schema, FORMATS).is_valid(arguments):
         return arguments
     try:

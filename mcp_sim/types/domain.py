@@ -148,6 +148,19 @@ class Domain:
         """The plans of all tools; of tools with an argument that chooses what they do, those of the choices."""
         return [variant for plan in self.plans.values() for variant in plan.variants]
 
+    def entity_named_by(self, plan: Plan, argument: str) -> str | None:
+        """Return the entity whose existing record an argument names, by its key or as a link; None if it does not."""
+        entity = self.entities.get(plan.entity or "")
+        if entity is None:
+            return None
+        rule = plan.filters.get(argument)
+        field = rule.field if rule is not None else plan.sets.get(argument, "")
+        if argument == plan.key or (rule is not None and field == entity.key):
+            return entity.name if plan.verb != "create" else None
+        if argument == plan.holder:
+            return entity.inside.entity if entity.inside is not None else None
+        return entity.fields[field].link if field in entity.fields else None
+
     def is_counted(self, entity: str) -> bool:
         """Whether a scenario can say how many records of an entity are generated."""
         known = self.entities[entity]

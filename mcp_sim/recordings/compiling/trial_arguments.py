@@ -152,7 +152,7 @@ class ArgumentSets:
         """Yield values that an argument may mean: of recordings, of records, of the given state."""
         recorded = [sets for tool, sets in self.known.recorded.items() if tool == plan.tool or not creates]
         values: list[Json] = [row[name] for sets in recorded for row in sets if name in row]
-        entity = entity_named_by(self.domain, plan, name)
+        entity = _entity_named_by(self.domain, plan, name)
         if entity is not None:
             values += self._keys(entity)
         is_reference = entity is not None or is_id(name, "x") or bool({*words(name)} & _IDENTIFIES)
@@ -219,21 +219,14 @@ def _unique(values: Iterable[Json]) -> Iterator[Json]:
             yield value
 
 
-def entity_named_by(domain: Domain, plan: Plan, name: str) -> Entity | None:
-    """Return the entity whose key an argument gives, if it does."""
-    entities = domain.entities
-    planned = entities.get(plan.entity or "")
-    if name == plan.key:
-        return planned
-    if planned is not None:
-        field_ = planned.fields.get(plan.sets.get(name, name))
-        linked = None if field_ is None or field_.link is None else entities.get(field_.link)
-        if linked is not None:
-            return linked
-        if planned.key == name:
-            return planned
-    stem = snake(name)
+def _entity_named_by(domain: Domain, plan: Plan, name: str) -> Entity | None:
+    """Return the entity whose key an argument gives, by the plan or by its name, if it does."""
+    planned, stem = domain.entities.get(plan.entity or ""), snake(name)
     for ending in ("_ids", "_id", "_key", "_name"):
         stem = stem.removesuffix(ending)
-    entity = entities.get(stem)
-    return entity if entity is None or entity.natural or stem != snake(name) else None
+    field = planned.fields.get(name) if planned is not None else None
+    linked = domain.entity_named_by(plan, name) or (field.link if field is not None else None)
+    if planned is not None and linked is None and name in {plan.key, planned.key}:
+        return planned
+    entity = domain.entities.get(linked or stem)
+    return entity if entity is None or linked or entity.natural or stem != snake(name) else None

@@ -55,7 +55,7 @@ class Sampler:
             if name in known:
                 arguments[name] = known[name]
                 continue
-            entity = self._named_entity(plan, name)
+            entity = self._domain.entity_named_by(plan, name)
             key = None if entity is None else self._first_key(entity)
             if entity is not None and key is not None:
                 names[entity] = key
@@ -78,26 +78,12 @@ class Sampler:
             return f"{value} 2"  # no generated record has this name
         return value
 
-    def _named_entity(self, plan: Plan, name: str) -> str | None:
-        """Return the entity whose record an argument names, if it does."""
-        entity = self._domain.entities.get(plan.entity or "")
-        if entity is None:
-            return None
-        rule = plan.filters.get(name)
-        field = rule.field if rule is not None else plan.sets.get(name, "")
-        if name == plan.key or (rule is not None and field == entity.key):
-            return entity.name if plan.verb != "create" else None
-        if name == plan.holder:
-            return entity.inside.entity if entity.inside is not None else None
-        named_field = entity.fields.get(field)
-        return None if named_field is None else named_field.link
-
     def _first_key(self, entity: str) -> Key | None:
         return next((key for key, _ in self._view.rows(entity)), None) if entity in self._domain.entities else None
 
     def _is_text(self, plan: Plan, name: str, schema: Record) -> bool:
         is_text = main_type(schema) == "string" and not schema.keys() & {"enum", "format", "pattern", "maxLength"}
-        return is_text and name in plan.sets and self._named_entity(plan, name) is None
+        return is_text and name in plan.sets and self._domain.entity_named_by(plan, name) is None
 
 
 def narrowed(plan: Plan, record: Record) -> Iterator[Record]:
