@@ -335,16 +335,21 @@ def test_a_saved_stream_of_events_is_a_list_of_tools(before: str, end: str, here
     assert names(here / "out" / "pets.tools.json") == ["get_pet"]
 
 
+def pets_started_by(command: str, here: Path, monkeypatch: pytest.MonkeyPatch, shown: str) -> Path:
+    """Put a command on the path that starts a server, and return the file with the words of its last call."""
+    runner, asked = here / "bin" / command, here / "asked.txt"
+    runner.parent.mkdir()
+    server = f"exec {shlex.join([str(PYTHON), str(ODD), saved(here / 'pets.json', [GET])])}"
+    runner.write_text(f'#!/bin/sh\necho {shown} "$@" > {asked}\n{server}\n', encoding="utf-8")
+    runner.chmod(0o755)
+    monkeypatch.setenv("PATH", str(runner.parent), prepend=os.pathsep)
+    return asked
+
+
 def test_dockers_catalog_names_the_images_of_servers(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    docker = here / "bin" / "docker"
-    docker.parent.mkdir()
-    asked, pets = here / "asked.txt", saved(here / "pets.json", [GET])
-    server = f"exec {shlex.join([str(PYTHON), str(ODD), pets])}"
-    docker.write_text(f'#!/bin/sh\necho "$MODE:" "$@" > {asked}\n{server}\n', encoding="utf-8")
-    docker.chmod(0o755)
-    monkeypatch.setenv("PATH", str(docker.parent), prepend=os.pathsep)
+    asked = pets_started_by("docker", here, monkeypatch, '"$MODE:"')
     entry = "image: 'mcp/pets@sha256:1a', type: server, tools: [{name: get_pet}], command: [--quiet]"
     variables = "[{name: MODE, value: fast}, {name: A, value: '{{pets.a}}'}]"
     settings = f"secrets: [{{name: pets.key, env: PETS_KEY}}], env: {variables}"
@@ -377,13 +382,7 @@ def test_dockers_catalog_names_the_images_of_servers(
 def test_the_registry_of_servers_names_their_packages(
     kind: str, command: str, words: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runner = here / "bin" / command
-    runner.parent.mkdir()
-    asked, pets = here / "asked.txt", saved(here / "pets.json", [GET])
-    server = f"exec {shlex.join([str(PYTHON), str(ODD), pets])}"
-    runner.write_text(f'#!/bin/sh\necho "$MODE $A:" "$@" > {asked}\n{server}\n', encoding="utf-8")
-    runner.chmod(0o755)
-    monkeypatch.setenv("PATH", str(runner.parent), prepend=os.pathsep)
+    asked = pets_started_by(command, here, monkeypatch, '"$MODE $A:"')
     monkeypatch.setenv("A", "own")
     variables = [{"name": "MODE", "default": "fast"}, {"name": "A"}, {"name": "NO_SUCH_VARIABLE"}]
     options = [{"type": "named", "name": "--home=.", "isRequired": True}, {"type": "positional", "value": "list"}]
