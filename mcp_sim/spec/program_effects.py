@@ -1,7 +1,7 @@
 """Find what the functions of a program do to tables, by a plain scan of their syntax trees.
 
-The scan reads a function once, in the order of its text, and the functions that it calls. A name is what was assigned
-to it last. What it gets wrong, `@tool(reads=, verb=, entity=, key=)` corrects.
+The scan reads a function in the order of its text, and the functions that it calls with what they get. A name is what
+was assigned to it last. What it gets wrong, `@tool(reads=, verb=, entity=, key=)` corrects.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
 from typing import Literal, NamedTuple
 
 from mcp_sim.types.domain import Entity
@@ -18,26 +18,40 @@ from mcp_sim.types.programs import TableEffects
 _OWN = {"now", "random", "caller", "each", "invent", "input_schema"}
 """Attributes of a world that are neither tables nor libraries, but `imagine`."""
 _MUTATING = {"append", "extend", "insert", "remove", "pop", "clear", "update", "setdefault", "sort", "reverse"}
+_TAKING = {"get", "pop", "items", "values", "setdefault"}
+"""Methods of a row that return a value in it."""
 _PASSING = {"list", "sorted", "reversed", "iter", "tuple", "enumerate", "filter", "islice", "each", "int", "str"}
 """Functions that return the items that they get."""
 _CHOOSING = {"next", "min", "max", "choice"}
 """Functions that return an item of what they get."""
-_TAKING = {"get", "pop", "items", "values", "setdefault"}
-"""Methods that return an item of a list of rows, or a value in a row."""
-_STORED = {"table", "rows", "row", "copy"}
-"""Kinds of values that come from a table."""
 _MOST_CALLS = 200
-"""The most different calls that a scan follows, so that it takes linear time. Shipped programs have at most 67."""
+"""The most different calls that a scan follows, so that it takes linear time. Shipped programs have at most 68."""
 
 
 class _Value(NamedTuple):
-    """What an expression is, as far as the scan knows: `row` also for values in a row, `copy` if computed from rows."""
+    """What an expression is, if it is known: `row` also for values in a row, `copy` if computed from rows."""
 
-    kind: Literal["world", "argument", "text", "table", "rows", "row", "copy"]
+    kind: Literal["", "world", "argument", "text", "table", "rows", "row", "copy"] = ""
     name: str = ""
     """The table, the path of the argument, or the text."""
-    by: str = ""
-    """The argument by which a row was found."""
+
+    @property
+    def item(self) -> _Value:
+        """A row of a table or of rows; of anything else, the same."""
+        return _Value("row", self.name) if self.kind in {"table", "rows"} else self
+
+
+_UNKNOWN = _Value()
+
+
+def _first(values: Iterable[_Value]) -> _Value:
+    """Return the first value that is known."""
+    return next((value for value in values if value.kind), _UNKNOWN)
+
+
+def _copy(values: Iterable[_Value]) -> _Value:
+    """Return what is computed from values: a copy of the first that comes from a table."""
+    return _first(_Value("copy", value.name) for value in values if value.kind in {"table", "rows", "row", "copy"})
 
 
 def read_effects(
@@ -45,8 +59,7 @@ def read_effects(
 ) -> dict[str, TableEffects]:
     """Return the effects of functions of a program: of those with these names.
 
-    `nodes`: all nodes of the program, whose name is empty, and of the modules beside it by their names, as
-    `ast.walk` yields them.
+    `nodes`: all nodes of the program, whose name is empty, and of the modules beside it by their names.
     """
     functions = dict[str, ast.FunctionDef]()
     for module, inner in nodes.items():
@@ -56,216 +69,164 @@ def read_effects(
     return {name: _Scan(functions, tables).effects(functions[f".{name}"]) for name in names}
 
 
-@dataclass
-class _Scan(ast.NodeVisitor):
-    """Reads one function. Visiting an expression returns what it is, None if nothing is known."""
+class _Scan:
+    """Reads the function of one tool."""
 
-    functions: Mapping[str, ast.FunctionDef]
-    """The functions by name, and by module and name: `known`, `parts.known`."""
-    tables: Mapping[str, Entity]
-    names: dict[str, _Value] = field(default_factory=dict[str, _Value])
-    notes: defaultdict[str, dict[str, str]] = field(default_factory=lambda: defaultdict[str, dict[str, str]](dict))
-    """What is done -> the tables -> the argument that names the record, '' if none does."""
-    flags: set[str] = field(default_factory=set[str])
-    calls: dict[str, _Value | None] = field(default_factory=dict[str, "_Value | None"])
-    """Function and what it gets -> what it returns."""
-    returned: list[_Value] = field(default_factory=list[_Value])
+    def __init__(self, functions: Mapping[str, ast.FunctionDef], tables: Mapping[str, Entity]) -> None:
+        self.functions, self.tables = functions, tables
+        self.names, self.returned = dict[str, _Value](), list[_Value]()
+        self.calls = dict[str, list[_Value]]()
+        """Function and what it gets -> what it returns."""
+        self.notes = defaultdict[str, dict[str, str]](dict)
+        """What is done -> the tables -> the argument that names the record, '' if none does."""
 
     def effects(self, function: ast.FunctionDef) -> TableEffects:
         """Return what a function does that answers a tool."""
-        world, *others = _parameters(function) or [""]
-        arguments = [*others, *(arg.arg for arg in function.args.kwonlyargs)]
-        self.names = {name: _Value("argument", name) for name in arguments} | {world: _Value("world")}
-        self.names |= {function.args.kwarg.arg: _Value("argument")} if function.args.kwarg else {}
-        self.read(function.body)
-        for value in self.returned:
-            if value.kind in _STORED:
-                self._note("shows", value.name, value.by)
-        notes, flags = self.notes, self.flags
-        keys = (item for what in ("reads", "shows", "updates", "deletes") for item in notes[what].items() if item[1])
+        world, *names = [arg.arg for arg in ast.walk(function.args) if isinstance(arg, ast.arg)] or [""]
+        given = {name: _Value("argument", name) for name in names} | {world: _Value("world")}
+        given |= {function.args.kwarg.arg: _Value("argument")} if function.args.kwarg else {}
+        shown = {_copy([value]).name: "" for value in self.called(function, given)}
+        notes = self.notes
         return TableEffects(
-            *(tuple(notes[what]) for what in ("creates", "updates", "deletes", "reads", "shows")),
-            keys=dict(keys),
+            *(tuple(notes[what]) for what in ("creates", "updates", "deletes", "reads")),
+            shows=tuple(filter(None, shown)),
+            keys={table: by for what in ("reads", "deletes") for table, by in notes[what].items() if by},
             new_keys={table: by for table, by in notes["creates"].items() if by},
-            uses_libraries="uses_libraries" in flags,
-            imagines="imagines" in flags,
-            is_partial="is_partial" in flags,
+            uses_libraries="uses_libraries" in notes,
+            imagines="imagines" in notes,
+            is_partial="is_partial" in notes,
         )
 
-    def _note(self, what: str, table: str, by: str = "") -> None:
+    def note(self, what: str, table: str = "", by: _Value = _UNKNOWN) -> None:
         """Note a table, and the argument that names the record; the first one counts."""
-        self.notes[what][table] = self.notes[what].get(table) or by
+        self.notes[what][table] = self.notes[what].get(table) or (by.name if by.kind == "argument" else "")
 
-    def read(self, nodes: Iterable[ast.AST]) -> None:
-        """Scan some nodes in order. What nests too deeply is not understood."""
+    def called(self, function: ast.FunctionDef, given: dict[str, _Value]) -> list[_Value]:
+        """Read a function with what it gets, once, and return what it returns: nothing while it calls itself."""
+        call = f"{id(function)} {sorted(given.items())}"
+        if call not in self.calls and len(self.calls) < _MOST_CALLS:
+            inner = copy(self)
+            inner.names, inner.returned = given, self.calls.setdefault(call, [])
+            inner.values(function.body)
+        elif call not in self.calls:
+            self.note("is_partial")
+        return self.calls.get(call, [])
+
+    def values(self, nodes: Iterable[ast.AST]) -> list[_Value]:
+        """Return what some nodes are. What nests too deeply is not understood."""
+        values = list[_Value]()
         for node in nodes:
             try:
-                self.visit(node)
+                values.append(self.value(node))
             except RecursionError:
-                self.flags.add("is_partial")
+                self.note("is_partial")
+                values.append(_UNKNOWN)
+        return values
 
-    def generic_visit(self, node: ast.AST) -> _Value | None:
-        return _computed([self.visit(child) for child in ast.iter_child_nodes(node)])
+    def value(self, node: ast.AST) -> _Value:  # noqa: C901, PLR0912 (a case for each kind of node)
+        """Note what a statement or an expression does, and return what it is."""
+        match node:
+            case ast.Name(id=name):
+                return self.names.get(name, _UNKNOWN)
+            case ast.Constant(value=text):
+                return _Value("text", str(text)) if text in self.tables else _UNKNOWN
+            case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *_]):
+                return self.value(ast.Subscript(owner, key, ast.Load()))
+            case ast.Call():
+                return self.call(node, *self.values([node.func, *node.args, *node.keywords]))
+            case ast.Attribute(value=owner, attr=name):
+                value = self.value(owner)
+                return self.of_world(name) if value.kind == "world" else value
+            case ast.Subscript():
+                return self.part(node, self.value(node.value), self.value(node.slice))
+            case ast.Starred(value=inner) | ast.keyword(value=inner):
+                return self.value(inner)
+            case ast.BoolOp(values=parts):
+                return _first(self.values(parts))
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return _first(self.values([body, orelse, test]))
+            case ast.Return(value=ast.expr() as inner) | ast.Yield(value=ast.expr() as inner):
+                self.returned.append(self.value(inner))
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=parts)):
+                for target, value in zip(targets, self.values(parts), strict=False):
+                    self.assign(target, value)
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
+                value = _UNKNOWN if node.value is None else self.value(node.value)
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    self.assign(target, value)
+                return value
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                before = dict(self.names)
+                self.values(node.generators)
+                value = self.value(node.value if isinstance(node, ast.DictComp) else node.elt)
+                self.names = before  # what its variables were outside it
+                return _Value("rows", value.name) if value.kind == "row" else value
+            case ast.For() | ast.comprehension():
+                self.assign(node.target, self.value(node.iter).item)
+                self.values([*node.body, *node.orelse] if isinstance(node, ast.For) else node.ifs)
+            case _:
+                return _copy(self.values(ast.iter_child_nodes(node)))
+        return _UNKNOWN
 
-    def visit_Assign(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr) -> _Value | None:
-        targets, known = node.targets if isinstance(node, ast.Assign) else [node.target], None
-        values = [node.value] * len(targets)
-        if isinstance(targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
-            targets, values = targets[0].elts, node.value.elts
-        for target, value in zip(targets, values, strict=False):
-            known = value and self.visit(value)
-            self._assign(target, known)
-        return known
-
-    visit_AnnAssign = visit_AugAssign = visit_NamedExpr = visit_Assign
-
-    def _assign(self, target: ast.expr, value: _Value | None) -> None:
+    def assign(self, target: ast.AST, value: _Value) -> None:
+        """Note that the name of a target is a value, or that those of a tuple are its items."""
         match target:
-            case ast.Name(id=name) if value is not None:
-                self.names[name] = value
+            case ast.Name(id=name):
+                self.names[name] = value if value.kind else self.names.get(name, value)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 for element in elements:
-                    self._assign(element, _item(value))
+                    self.assign(element, value.item)
             case _:
-                self.visit(target)
+                self.value(target)
 
-    def visit_For(self, node: ast.For | ast.comprehension) -> None:
-        value = _item(self.visit(node.iter))
-        self._assign(node.target, value and value._replace(by=""))
-        self.read([*node.body, *node.orelse] if isinstance(node, ast.For) else node.ifs)
-
-    visit_comprehension = visit_For
-
-    def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> _Value | None:
-        before = dict(self.names)
-        self.read(node.generators)
-        value, self.names = self.visit(node.value if isinstance(node, ast.DictComp) else node.elt), before
-        return value._replace(kind="rows") if value is not None and value.kind == "row" else value
-
-    visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp
-
-    def visit_Return(self, node: ast.Return | ast.Yield) -> None:
-        value = node.value and self.visit(node.value)
-        self.returned += [value] if value is not None else []
-
-    visit_Yield = visit_Return
-
-    def visit_Name(self, node: ast.Name) -> _Value | None:
-        return self.names.get(node.id)
-
-    def visit_Constant(self, node: ast.Constant) -> _Value | None:
-        return _Value("text", str(node.value)) if node.value in self.tables else None
-
-    def visit_BoolOp(self, node: ast.BoolOp | ast.IfExp) -> _Value | None:
-        operands = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse, node.test]
-        return next((value for value in [self.visit(operand) for operand in operands] if value is not None), None)
-
-    visit_IfExp = visit_BoolOp
-
-    def visit_Attribute(self, node: ast.Attribute) -> _Value | None:
-        owner = self.visit(node.value)
-        return self._of_world(node.attr) if owner is not None and owner.kind == "world" else owner
-
-    def visit_Subscript(self, node: ast.Subscript) -> _Value | None:
-        owner, key = self.visit(node.value), self.visit(node.slice)
-        if owner is not None and owner.kind == "row" and not isinstance(node.ctx, ast.Load):
-            self._note("updates", owner.name, owner.by)
+    def part(self, node: ast.Subscript, owner: _Value, key: _Value) -> _Value:
+        """Return a part of something, and note if it is written."""
         match owner, node.slice:
             case _Value("world"), _:
-                return self._of_world(key.name if key is not None and key.kind == "text" else "")
-            case _Value("argument", name), ast.Constant(value=str(field)):
-                return _Value("argument", f"{name}.{field}".removeprefix("."))
-            case _Value("table", name), _:
-                return self._of_table(name, "get", [key], {})
+                return self.of_world(key.name if key.kind == "text" else "")
+            case _Value("argument", path), ast.Constant(value=str(name)):
+                return _Value("argument", f"{path}.{name}".removeprefix("."))
+            case _Value("row", table), _ if not isinstance(node.ctx, ast.Load):
+                self.note("updates", table)
             case _:
-                return owner if isinstance(node.slice, ast.Slice) else _item(owner)
+                pass
+        return owner if isinstance(node.slice, ast.Slice) else owner.item
 
-    def _of_world(self, name: str) -> _Value | None:
+    def of_world(self, name: str) -> _Value:
         if name in self.tables:
-            self._note("reads", name)
+            self.note("reads", name)
             return _Value("row" if self.tables[name].singleton else "table", name)
         if name not in _OWN:
-            self.flags.add({"imagine": "imagines", "": "is_partial"}.get(name, "uses_libraries"))
-        return None
+            self.note({"imagine": "imagines", "": "is_partial"}.get(name, "uses_libraries"))
+        return _UNKNOWN
 
-    def visit_Call(self, node: ast.Call) -> _Value | None:
-        function = node.func
-        is_method = isinstance(function, ast.Attribute)
-        name = function.attr if is_method else getattr(function, "id", "")
-        if name == "getattr" and len(node.args) > 1:
-            return self.visit_Subscript(ast.Subscript(node.args[0], node.args[1], ast.Load()))
-        owner = self.visit(function.value) if is_method else None
-        given = [self.visit(arg.value if isinstance(arg, ast.Starred) else arg) for arg in node.args]
-        named = {keyword.arg or "": self.visit(keyword.value) for keyword in node.keywords}
-        if owner is not None and owner.kind == "table":
-            return self._of_table(owner.name, name, given, named)
-        if owner is not None and owner.kind != "world":
-            if owner.kind == "row" and name in _MUTATING:
-                self._note("updates", owner.name, owner.by)
-            return _item(owner) if name in _TAKING or owner.kind != "row" else _computed([owner])
-        if owner is not None:
-            self._of_world(name)
-        module = getattr(function.value, "id", getattr(function.value, "attr", "-")) if is_method else ""
-        called = self.functions.get(f"{module}.{name}" if module else name)
-        if called is not None and owner is None:
-            return self._called(called, given, named)
-        values = [value for value in (*given, *named.values()) if value is not None]
-        if name in _PASSING | _CHOOSING:
-            value = next(iter(values), None)
-            return _item(value) if name in _CHOOSING else value
-        self.flags |= {"is_partial" for value in values if value.kind == "world"}
-        return _computed(values)
-
-    def _called(
-        self, function: ast.FunctionDef, given: list[_Value | None], named: Mapping[str, _Value | None]
-    ) -> _Value | None:
-        """Scan a function of the program with what it gets, and return what it returns."""
-        names = {**dict(zip(_parameters(function), given, strict=False)), **named}
-        known = {name: value for name, value in names.items() if value is not None}
-        call = f"{id(function)} {sorted(known.items())}"
-        if call not in self.calls and len(self.calls) >= _MOST_CALLS:
-            self.flags.add("is_partial")
-        elif call not in self.calls:
-            self.calls[call] = None  # it adds nothing where it calls itself
-            inner = replace(self, names=known, returned=[])
-            inner.read(function.body)
-            self.calls[call] = next(iter(inner.returned), None)
-        return self.calls.get(call)
-
-    def _of_table(
-        self, table: str, method: str, given: list[_Value | None], named: Mapping[str, _Value | None]
-    ) -> _Value | None:
-        first, key = given[0] if given else None, named.get(self.tables[table].key)
-        given_key = first if method in {"get", "delete"} else None
-        by = next((name for name in map(_argument, (key, *[*named.values()][::-1], given_key)) if name), "")
-        match method:
-            case "add":
-                self._note("creates", table, _argument(key))
-                return _Value("row", table)
-            case "delete":
-                self._note("deletes", table, by or (first.by if first is not None else ""))
-                return None
-            case "public":
-                return _computed([first])
+    def call(self, node: ast.Call, owner: _Value, *values: _Value) -> _Value:
+        """Return what a call returns for its arguments. `owner`: what its function is an attribute of, if known."""
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        module = f"{getattr(node.func.value, 'id', '-')}." if isinstance(node.func, ast.Attribute) else ""
+        given, names = values[: len(node.args)], [keyword.arg or "" for keyword in node.keywords]
+        named = dict(zip(names, values[len(node.args) :], strict=True))
+        match owner.kind:
+            case "table":
+                key = given[0] if given and name in {"get", "delete"} else _UNKNOWN
+                by = named.get(self.tables[owner.name].key, key)
+                self.note({"add": "creates", "delete": "deletes"}.get(name, "reads"), owner.name, by)
+                return _Value("row" if name in {"add", "get"} else "copy" if name == "public" else "rows", owner.name)
+            case "row":
+                if name in _MUTATING:
+                    self.note("updates", owner.name)
+                return _Value("row" if name in _TAKING else "copy", owner.name)
+            case "" | "world":
+                pass
             case _:
-                self._note("reads", table, by if method == "get" or _argument(key) else "")
-                return _Value("row" if method == "get" else "rows", table, by)
-
-
-def _parameters(function: ast.FunctionDef) -> list[str]:
-    return [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)]
-
-
-def _item(value: _Value | None) -> _Value | None:
-    """Return an item of a list of rows, or a value in a row."""
-    return value._replace(kind="row") if value is not None and value.kind in {"table", "rows"} else value
-
-
-def _computed(values: Iterable[_Value | None]) -> _Value | None:
-    """Return what is computed from some values: a copy of the first that comes from a table."""
-    return next((value._replace(kind="copy") for value in values if value is not None and value.kind in _STORED), None)
-
-
-def _argument(value: _Value | None) -> str:
-    """Return the argument that a value is; empty if it is not an argument."""
-    return value.name if value is not None and value.kind == "argument" else ""
+                return owner.item
+        function = self.functions.get(f"{module}{name}")
+        if function is not None and owner == _UNKNOWN:
+            parameters = [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)]
+            bound = {**dict(zip(parameters, given, strict=False)), **named}
+            return _first(self.called(function, {name: value for name, value in bound.items() if value.kind}))
+        if name in _CHOOSING | _PASSING:
+            return _first(values).item if name in _CHOOSING else _first(values)
+        if any(value.kind == "world" for value in values):
+            self.note("is_partial")
+        return _copy(values)

@@ -55,6 +55,8 @@ def effect(folder: Path, body: str, helpers: str = "", *, head: str = "", option
         ("row, = world.loan.find(id=loan_id)\nrow['returned'] = True", ("update", "loan", "loan_id")),
         ("row = next(iter(world.loan.find(id=loan_id)), None)\nrow['returned'] = True", ("update", "loan", "loan_id")),
         ("for row in world.loan.find(member=isbn):\n    row['returned'] = True", ("update", "loan", None)),
+        ("rows = world.loan.find(member=isbn)\nrows[0]['returned'] = True\nreturn len(rows)", ("update", "loan", None)),
+        ("world.loan.get(loan_id).update(world.loan.get(isbn))", ("update", "loan", "loan_id")),
         ("for row in world.loan.page(limit=3).rows:\n    row['returned'] = True", ("update", "loan", None)),
         ("for at, row in enumerate(world.loan):\n    row['returned'] = at", ("update", "loan", None)),
         ("for one in world.each(ids):\n    world.loan.get(one)['returned'] = True", ("update", "loan", "ids")),
@@ -85,6 +87,7 @@ def test_effects_are_found_whatever_variables_are_called(tmp_path: Path, body: s
         "todo = [loan_id]\nwhile todo:\n    row = world.loan.get(todo.pop())\n    todo += row['tags']\nreturn [row]",
         "view = world.loan.public(world.loan.get(loan_id))\nview['extra'] = 1\nreturn [view]",
         "view = world.loan.public(world.loan.get(loan_id))\nview['tags'].append('x')\nreturn [view]",
+        "seen = {row['id'] for row in world.loan}\nseen.add(isbn)\nreturn list(seen)",
         "return sorted(world.loan, key=lambda row: row.get('member'))",
     ],
 )  # fmt: skip

@@ -481,7 +481,7 @@ def search_issues(world, query, owner=None, repo=None, sort=None, order="desc", 
     return search_subjects(world, world.issue, query, owner, repo, sort, order, page, perPage)
 
 
-@tool
+@tool(key="name")
 def get_label(world, owner, repo, name):
     full = known_repository(world, owner, repo, "get label")["full_name"]
     rows = world.label.find(repository=full, name=name)
@@ -535,7 +535,7 @@ def list_pull_requests(
     return [pull_view(world, row) for row in shown]
 
 
-@tool(reads=True)
+@tool(reads=True, key="pullNumber")
 def pull_request_read(world, method, owner, repo, pullNumber, page=1, perPage=30):
     row = numbered(world, world.pull_request, owner, repo, pullNumber, "get pull request", "pulls")
     view = pull_view(world, row)
@@ -567,7 +567,7 @@ def pull_request_read(world, method, owner, repo, pullNumber, page=1, perPage=30
     return {"review_threads": [], "totalCount": 0, "pageInfo": more}
 
 
-@tool(verb="update", entity="pull_request")
+@tool(verb="update", entity="pull_request", key="pullNumber")
 def update_pull_request(
     world, owner, repo, pullNumber, title=None, body=None, state=None, draft=None, base=None, reviewers=None
 ):
@@ -597,7 +597,7 @@ def update_pull_request(
     return created(row, f"{owner}/{repo}/pull/{row['number']}")
 
 
-@tool(verb="update", entity="pull_request")
+@tool(verb="update", entity="pull_request", key="pullNumber")
 def merge_pull_request(world, owner, repo, pullNumber, merge_method="merge", commit_title=None, commit_message=None):
     what, at = "merge pull request", f"repos/{owner}/{repo}/pulls/{int(pullNumber)}/merge"
     row = numbered(world, world.pull_request, owner, repo, pullNumber, what, "pulls", "PUT")

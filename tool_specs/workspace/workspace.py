@@ -176,7 +176,7 @@ def update_page_markdown(world, page_id, type, **edits):
 # blocks and comments --------------------------------------------------------------------------------------------------
 
 
-@tool("API-get-block-children", rows="results")
+@tool("API-get-block-children", entity="block", rows="results")
 @answering
 def get_block_children(world, block_id, start_cursor=None, page_size=None):
     rows = objects.children(world, any_block(world, block_id)["id"])
