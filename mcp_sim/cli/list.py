@@ -66,7 +66,9 @@ def _known(family: str) -> str:
     folders = {folder: name for name, folder in SHIPPED.items()}
     name = folders.get(family.replace("-", "_"), family.replace("_", "-"))
     if name not in FAMILIES:
-        raise UsageError(f"unknown family {family!r}{did_you_mean(family, FAMILIES)}")
+        owner = next((known for known in FAMILIES if family in members(known)), None)
+        hint = f"; did you mean `mcp-sim list {owner} {family}`?" if owner else did_you_mean(family, FAMILIES)
+        raise UsageError(f"unknown family {family!r}{hint}")
     return name
 
 

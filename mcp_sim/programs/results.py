@@ -233,7 +233,7 @@ def _complaint(value: Any, path: str) -> str:
         case float():
             return "" if value - value == 0 else f"{place} is {value}, which JSON cannot express"
         case _:
-            return f"{place} is a {_kind(value)}, which is no JSON"
+            return f"{place} is a {_kind(value)}, which JSON cannot express"
 
 
 def _first_complaint(parts: Iterable[tuple[Any, str]]) -> str:

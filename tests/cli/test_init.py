@@ -94,6 +94,7 @@ def test_check_serve_run_and_pytest_pass_without_edits(
     assert main(["init", reference, "first"]) == 0
     assert "first/scenario.yaml, first/script.yaml, first/test_agent.py.\nNext:" in capfd.readouterr().out
     monkeypatch.chdir("first")
+    assert "lasts: true" not in Path("script.yaml").read_text()  # a default
     assert main(["check", "."]) == 0
     scenario = load("scenario.yaml")
     assert [entry.kind for entry in scenario.perturbations] == ["lost_ack", "error"]

@@ -31,7 +31,8 @@ def test_without_a_family_it_lists_every_kind_and_everything_that_ships(capsys: 
     assert {"calm_crm", "flaky_crm", "crm", "office"} <= named
     titles = [line for line in lines if line and not line.startswith(" ")]
     assert titles == [*(name.replace("_", "-") for name in families), "scenarios", "catalogue", "presets"]
-    assert all(len(line.split(maxsplit=1)) == 2 for line in lines if line.startswith("  "))
+    members = [line.split(maxsplit=1) for line in lines if line.startswith("  ")]
+    assert [words for words in members if len(words) != 2 or not words[1].endswith((".", "`", ")"))] == []
 
 
 @pytest.mark.parametrize(
@@ -113,6 +114,8 @@ def test_what_ships_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> Non
     ("words", "message"),
     [
         (["perturbation"], "unknown family 'perturbation'; did you mean 'perturbations'?"),
+        (["lost_ack"], "unknown family 'lost_ack'; did you mean `mcp-sim list perturbations lost_ack`?"),
+        (["memory"], "unknown family 'memory'; did you mean `mcp-sim list catalogue memory`?"),
         (["triggers", "nht"], "unknown trigger 'nht'; did you mean 'nth'?"),
         (["catalogue", "crn"], "did you mean 'crm'?"),
     ],

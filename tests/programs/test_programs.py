@@ -284,7 +284,7 @@ async def test_only_refusals_undo_what_was_written(tmp_path: Path, ending: str, 
     [
         ("world.item.add()\nreturn 1 / 0", "library.py:11 in act: ZeroDivisionError: division by zero"),
         ("return helper()", "library.py:6 in helper: KeyError: 'x'"),
-        ("return {1, 2}", "library.py: TypeError: the value is a set, which is no JSON"),
+        ("return {1, 2}", "library.py: TypeError: the value is a set, which JSON cannot express"),
         ("return {'a': [float('nan')]}", "a[0] is nan, which JSON cannot express"),
         ("return world.things", "the world has no table or library 'things'"),
     ],

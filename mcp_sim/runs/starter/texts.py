@@ -59,7 +59,7 @@ def script_text(errand: Errand) -> str:
     steps: list[Record] = [{"call": use.tool, "arguments": use.arguments} for use in uses]
     check = None if errand.write is None else errand.write.check
     if check is not None:
-        steps[-1]["check"] = check.model_dump(exclude={"keep"})
+        steps[-1]["check"] = check.model_dump(exclude={"keep"}, exclude_defaults=True)
     body: Record = {"task": _task(errand), "steps": steps, "answer": "The task is done."}
     dumped = yaml.safe_dump(body, sort_keys=False, allow_unicode=True, width=_WIDTH)
     return f"# The calls of the task, for the scripted agents. Your own agent does not need this file.\n{dumped}"
