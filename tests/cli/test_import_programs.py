@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,40 @@ def test_an_older_version_of_a_server_is_recognised_and_its_tools_answered_under
     assert made.ok
     assert closed.ok
     assert value_of(shown)["state"] == "closed"
+
+
+START = "https://wheelhouse.example/"
+
+OLDER_BROWSER: dict[str, list[str]] = {
+    "browser_navigate": ["url"],
+    "browser_snapshot": [],
+    "browser_click": ["element", "ref"],
+    "browser_drag": ["startElement", "startRef", "endElement", "endRef"],
+    "browser_type": ["element", "ref", "text"],
+    "browser_tab_list": [],
+    "browser_tab_select": ["index"],
+    "browser_wait": ["time"],
+}
+"""Tools of an older version of the browser that the program `web_shop` simulates, and what they require."""
+
+
+def test_an_element_is_named_by_the_argument_of_an_older_version(here: Path) -> None:
+    schemas: dict[str, Record] = {tool: dict.fromkeys(names, True) for tool, names in OLDER_BROWSER.items()}
+    tools: list[Record] = [
+        {"name": tool, "inputSchema": {"type": "object", "properties": schemas[tool], "required": names}}
+        for tool, names in OLDER_BROWSER.items()
+    ]
+    scenario = load(imported(here, tools))
+    assert programmed(scenario.domain.plans) == {*OLDER_BROWSER}
+    first: list[tuple[str, Record]] = [("browser_navigate", {"url": START}), ("browser_snapshot", {})]
+    _, shown = anyio.run(answers, scenario, first)
+    box = re.search(r'searchbox "[^"]*" \[ref=(\w+)\]', str(value_of(shown)))
+    assert box is not None
+    typed = {"element": "the search", "ref": box[1], "text": "chain"}
+    calls: list[tuple[str, Record]] = [*first, ("browser_type", typed), ("browser_tab_list", {})]
+    written, tabs = anyio.run(answers, scenario, calls)[2:]
+    assert "fill('chain')" in str(value_of(written))
+    assert START in str(value_of(tabs))
 
 
 @pytest.mark.parametrize("name", PLANNED_SPECS)

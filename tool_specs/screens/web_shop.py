@@ -10,6 +10,17 @@ from mcp_sim.programs import Refused, fail, initial, tool
 
 tables = {**shop.tables}
 
+other_versions = {
+    "arguments": {"ref": "target", "startRef": "startTarget", "endRef": "endTarget"},
+    "tools": {
+        "browser_tab_list": {"as": "browser_tabs", "with": {"action": "list"}, "verb": "list"},
+        "browser_tab_new": {"as": "browser_tabs", "with": {"action": "new"}, "verb": "create"},
+        "browser_tab_select": {"as": "browser_tabs", "with": {"action": "select"}, "verb": "update"},
+        "browser_tab_close": {"as": "browser_tabs", "with": {"action": "close"}, "verb": "delete"},
+        "browser_wait": {"as": "browser_wait_for", "verb": "get"},
+    },
+}
+
 
 class Session:
     """The browser during one call, and the parts of its answer."""
@@ -171,7 +182,7 @@ def around(lines, hits):
 
 
 @tool(verb="update", entity="tab", gesture="click")
-def browser_click(world, target, doubleClick=False, button="left", modifiers=()):
+def browser_click(world, target, doubleClick=False, button="left", modifiers=(), **_element):
     session = opened(world, "browser_click")
     element = act(session.tab.element, target)
     chosen = {"button": quoted(button)} if button != "left" else {}
@@ -185,7 +196,7 @@ def browser_click(world, target, doubleClick=False, button="left", modifiers=())
 
 
 @tool(verb="get", entity="tab")
-def browser_hover(world, target):
+def browser_hover(world, target, **_element):
     session = opened(world, "browser_hover")
     element = act(session.tab.element, target)
     session.code = [f"await {session.locator(element)}.hover();"]
@@ -193,7 +204,7 @@ def browser_hover(world, target):
 
 
 @tool(verb="get", entity="tab")
-def browser_drag(world, startTarget, endTarget):
+def browser_drag(world, startTarget, endTarget, **_element):
     session = opened(world, "browser_drag")
     start, end = (session.locator(act(session.tab.element, target)) for target in (startTarget, endTarget))
     session.code = [f"await {start}.dragTo({end});"]
@@ -201,7 +212,7 @@ def browser_drag(world, startTarget, endTarget):
 
 
 @tool(verb="get", entity="tab")
-def browser_drop(world, target, paths=(), data=None):
+def browser_drop(world, target, paths=(), data=None, **_element):
     session = opened(world, "browser_drop")
     if not paths and not data:
         raise Refused('### Error\nError: At least one of "paths" or "data" must be provided.')
@@ -306,7 +317,7 @@ def browser_network_request(world, index, part=""):
 
 
 @tool(verb="update", entity="tab", gesture="fill")
-def browser_type(world, target, text, submit=False, slowly=False):
+def browser_type(world, target, text, submit=False, slowly=False, **_element):
     session = opened(world, "browser_type")
     element = act(session.tab.element, target)
     locator = session.locator(element)
@@ -335,7 +346,7 @@ def browser_fill_form(world, fields):
 
 
 def fill_field(session, field):
-    element = act(session.tab.element, field["target"])
+    element = act(session.tab.element, field["target"] if "target" in field else field["ref"])
     locator, value = session.locator(element), field["value"]
     if field["type"] in ("checkbox", "radio"):
         on = value == "true"
@@ -350,7 +361,7 @@ def fill_field(session, field):
 
 
 @tool(verb="update", entity="tab", gesture="choose")
-def browser_select_option(world, target, values):
+def browser_select_option(world, target, values, **_element):
     session = opened(world, "browser_select_option")
     element = act(session.tab.element, target)
     named = [*map(quoted, values)]
