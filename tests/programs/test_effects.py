@@ -57,6 +57,11 @@ def effect(folder: Path, body: str, helpers: str = "", *, head: str = "", option
         ("for row in world.loan.find(member=isbn):\n    row['returned'] = True", ("update", "loan", None)),
         ("rows = world.loan.find(member=isbn)\nrows[0]['returned'] = True\nreturn len(rows)", ("update", "loan", None)),
         ("world.loan.get(loan_id).update(world.loan.get(isbn))", ("update", "loan", "loan_id")),
+        ("row = world.loan.get(loan_id) if loan_id else {}\nrow['returned'] = True", ("update", "loan", "loan_id")),
+        ("row = world.loan.get(loan_id)\nif isbn:\n    row = {}\nrow['x'] = 1", ("update", "loan", "loan_id")),
+        ("(row := world.loan.get(loan_id))['returned'] = True", ("update", "loan", "loan_id")),
+        ("world.loan.get(loan_id).setdefault('tags', []).append('x')", ("update", "loan", "loan_id")),
+        ("world.loan.get(loan_id).get('tags').append('x')", ("update", "loan", "loan_id")),
         ("for row in world.loan.page(limit=3).rows:\n    row['returned'] = True", ("update", "loan", None)),
         ("for at, row in enumerate(world.loan):\n    row['returned'] = at", ("update", "loan", None)),
         ("for one in world.each(ids):\n    world.loan.get(one)['returned'] = True", ("update", "loan", "ids")),
@@ -87,6 +92,9 @@ def test_effects_are_found_whatever_variables_are_called(tmp_path: Path, body: s
         "todo = [loan_id]\nwhile todo:\n    row = world.loan.get(todo.pop())\n    todo += row['tags']\nreturn [row]",
         "view = world.loan.public(world.loan.get(loan_id))\nview['extra'] = 1\nreturn [view]",
         "view = world.loan.public(world.loan.get(loan_id))\nview['tags'].append('x')\nreturn [view]",
+        "words = world.loan.get(loan_id)['member'].split()\nwords.append('x')\nreturn words",
+        "view = dict(world.loan.get(loan_id))\nview['extra'] = 1\nreturn view",
+        "view = world.loan.get(loan_id).copy()\nview['extra'] = 1\nreturn view",
         "seen = {row['id'] for row in world.loan}\nseen.add(isbn)\nreturn list(seen)",
         "return sorted(world.loan, key=lambda row: row.get('member'))",
     ],
@@ -154,6 +162,19 @@ def test_decorators_correct_what_was_found(tmp_path: Path) -> None:
         "loan",
         "loan_id",
     )
+
+
+def test_the_key_is_found_in_all_arguments(tmp_path: Path) -> None:
+    function = "@tool\ndef act(world, **arguments):\n    world.loan.delete(arguments['loan_id'])\n"
+    plan = load(library(tmp_path, f"{HEAD}\n{function}", TOOLS)).domain.plans["act"]
+    assert (plan.verb, plan.entity, plan.key) == ("delete", "loan", "loan_id")
+
+
+def test_functions_of_one_name_in_two_files_are_kept_apart(tmp_path: Path) -> None:
+    (tmp_path / "shelf.py").write_text("def change(world, key):\n    world.book.delete(key)\n")
+    (tmp_path / "desk.py").write_text("def change(world, key):\n    world.loan.get(key)['returned'] = True\n")
+    body = "desk.change(world, loan_id)"
+    assert effect(tmp_path, body, head="import desk\nimport shelf") == ("update", "loan", "loan_id")
 
 
 def test_functions_that_call_each_other_in_many_ways_are_scanned_once(tmp_path: Path) -> None:
