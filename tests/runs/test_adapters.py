@@ -25,13 +25,15 @@ SERVERS: dict[str, tuple[list[Json], Json, list[tuple[str, Json, str]]]] = {
             tool("save_file", "Write a text to a file.", file_path=TEXT, contents=TEXT),
             tool("list_folder", "List what is in a folder.", folder=TEXT),
             tool("remove-file", "Delete a file.", path=TEXT),
+            tool("mv", "Rename a file.", source=TEXT, target=TEXT),
         ],
         NOTES,
         [
             ("readFile", {"filePath": "/notes/a.md"}, "one"),
             ("save_file", {"file_path": "/notes/c.md", "contents": "three"}, "Wrote /notes/c.md"),
             ("remove-file", {"path": "/notes/a.md"}, "Deleted /notes/a.md"),
-            ("list_folder", {"folder": "/notes"}, "b.md\nc.md"),
+            ("mv", {"source": "/notes/b.md", "target": "/notes/d.md"}, "Moved /notes/b.md to /notes/d.md"),
+            ("list_folder", {"folder": "/notes"}, "c.md\nd.md"),
         ],
     ),
     "git": (
@@ -52,7 +54,7 @@ SERVERS: dict[str, tuple[list[Json], Json, list[tuple[str, Json, str]]]] = {
     "sql": (
         [
             tool("run_sql", "Run a SQL statement on PostgreSQL.", sql=TEXT),
-            tool("show_tables", "List the tables (SQL)."),
+            tool("show_tables", "List the tables of the database."),
         ],
         {"pets": [{"id": 1, "name": "Pablo"}]},
         [
@@ -72,6 +74,9 @@ def test_a_first_program_calls_the_library_that_the_tools_need(
     monkeypatch.chdir(tmp_path)
     Path(f"{name}.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
     assert main(["init", "--program", f"{name}.json", "first"]) == 0
+    program = Path(f"first/{name}.py").read_text(encoding="utf-8")
+    assert "def given(" not in program  # helpers that no function calls
+    assert "Refused" not in program
     scenario = {"mcp_sim": 1, "tools": f"{name}.yaml", "world": {"state": state}}
     Path("first/own.yaml").write_text(json.dumps(scenario), encoding="utf-8")
     anyio.run(play, calls)

@@ -45,24 +45,26 @@ def program_text(name: str, domain: Domain) -> str:
     tables = [line for entity in entities for line in _table(domain.entities[entity], entities)]
     libraries = [*dict.fromkeys(adapter.library for adapter in adapted.values())]
     loads = [f"    world.{library}.load(given)" for library in libraries]  # the given state
+    written = [
+        "\n\n" + "\n".join(_function(plan, tools[plan.tool], functions, adapted.get(plan.tool))) + "\n"
+        for plan in plans
+    ]
+    helpers = [name for name in ("given", "known") if any(f"{name}(" in function for function in written)]
+    names = [*(["Refused"] if "known" in helpers else []), *(["initial"] if libraries else []), "tool"]
     # The imports of a program, those of Python first.
     lines = {line for adapter in adapted.values() for line in adapter.imports}
     ours = sorted(line for line in lines if "mcp_sim" in line)
-    ours.append(f"from mcp_sim.programs import Refused, {'initial, ' if libraries else ''}tool")
+    ours.append(f"from mcp_sim.programs import {', '.join(names)}")
     others = sorted(line for line in lines if "mcp_sim" not in line)
     head = {
         "name": re.sub(r"[^\w .-]", "_", name),
         "imports": "\n".join([*others, *([""] if others else []), *ours]),
-        "tables": "\n".join(["tables = {", *tables, "}"]),
+        "tables": "\n".join(["tables = {", *tables, "}"]) if tables else "tables = {}",
         "begin": "\n".join(["\n\n\n@initial\ndef begin(given, world):", *loads]) if libraries else "",
     }
-    parts = [template("program").format(**head)]
-    parts += [
-        "\n\n" + "\n".join(_function(plan, tools[plan.tool], functions, adapted.get(plan.tool))) + "\n"
-        for plan in plans
-    ]
-    names = [tool.name for tool in tools.values() if tool.id not in {plan.tool for plan in plans}]
-    left = [name if name.isprintable() else json.dumps(name) for name in names]
+    parts = [template("program").format(**head), *map(template, helpers), *written]
+    unwritten = [tool.name for tool in tools.values() if tool.id not in {plan.tool for plan in plans}]
+    left = [name if name.isprintable() else json.dumps(name) for name in unwritten]
     comment = wrap(f"These tools keep the plan that was inferred: {', '.join(left)}", _WIDTH, break_on_hyphens=False)
     parts += ["\n\n", *(f"# {line}\n" for line in comment)] if left else []
     return "".join(parts)
@@ -194,25 +196,25 @@ class _Adapter:
 
 
 def adapters(tools: Mapping[str, Tool]) -> dict[str, _Adapter]:
-    """Return the tools that a library answers, by id. A library is used if enough tools of the server need it.
+    """Return the tools that a library answers, by id. A library is used if enough tools of the server mention it.
 
     `adapters.json` has for each function of a library the words of tools that mean it, one of each group, and usual
-    names of the arguments that it takes.
+    names of the arguments that it takes; and the words (`also`) that do where other tools mention the library.
     """
     table: dict[str, Any] = json.loads(
         files("mcp_sim.runs.starter").joinpath("adapters.json").read_text(encoding="utf-8")
     )
     written: dict[str, _Adapter] = {}
     for library, declared in table.items():
-        mentions = frozenset(declared["mentions"].split())
+        mentions, also = (frozenset(declared.get(words, "").split()) for words in ("mentions", "also"))
         fitting = {
             name: adapter
             for name, tool in tools.items()
-            if name not in written and not mentions.isdisjoint(_words_of(tool))
+            if name not in written and not (mentions | also).isdisjoint(_words_of(tool))
             for adapter in [_adapter(tool, library, declared)]
             if adapter is not None
         }
-        if len(fitting) >= declared["least"]:
+        if sum(not mentions.isdisjoint(_words_of(tools[name])) for name in fitting) >= declared["least"]:
             written |= fitting
     return written
 
