@@ -177,11 +177,11 @@ def canonical(value: Any) -> str:
 def nests_deeper(value: Any, most: int) -> bool:
     """Whether a value has more than `most` levels of lists and objects. Deeper levels are not visited."""
     level: list[Any] = [value]
-    for _ in range(most + 1):
+    for _ in range(most):
         level = [inner for item in level for inner in inner_values(item)]
         if not level:
             return False
-    return True
+    return any(isinstance(item, dict | list) for item in level)
 
 
 def inner_values(value: Any) -> Iterable[Any]:

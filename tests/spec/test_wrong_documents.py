@@ -179,14 +179,11 @@ WRONG: dict[str, tuple[str, list[str]]] = {
     "a text": ("flaky_crm", ["x.yaml:1: must be a mapping, not 'flaky_crm'; a scenario or tool spec begins"]),
     "malformed YAML": (
         HEAD + "seed: [1,\n",
-        ["x.yaml:4: invalid YAML: while parsing a flow node, did not find expected"],
+        ["x.yaml:4: seed: invalid YAML: while parsing a flow node, did not find expected"],
     ),
     "a glob that is not quoted": (
         HEAD + "perturbations:\n  - error: 500\n    tools: *_deal\n",
-        [
-            "x.yaml:5: perturbations[0].tools: `*_deal` is an alias without an anchor; quote it if it is a glob: "
-            '"*_deal"'
-        ],
+        ['x.yaml:5: perturbations[0]: `*_deal` is an alias without an anchor; quote it if it is a glob: "*_deal"'],
     ),
     "a duration beyond all worlds": (
         HEAD + "world: {clock: {per_call: 36526d}}\n",

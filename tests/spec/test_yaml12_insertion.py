@@ -21,6 +21,7 @@ TEXTS = {
     "null": "mcp_sim: 1\nsim:\nentities: ~\nname: x\n",
     "empty braces": "mcp_sim: 1\nsim: {}   # none\nname: x\n",
     "braces": "mcp_sim: 1\nsim: {a: {verb: update}}\n",
+    "braces with a last comma": "mcp_sim: 1\nsim: {a: {verb: update},}\n",
     "json": '{"mcp_sim": 1, "sim": {"a": {"verb": "update"}}}',
     "tall json": '{\n  "mcp_sim": 1,\n  "sim": {\n    "a": {"verb": "update"}\n  }\n}\n',
     "blank lines at the end": "mcp_sim: 1\nsim: # why\n  # first\n  a:\n    verb: é\n\n\n",
@@ -31,6 +32,10 @@ TEXTS = {
     "windows": "mcp_sim: 1\r\nsim:\r\n  a: {verb: update}\r\nname: x\r\n",
     "marks of a document": '---\nmcp_sim: 1\nd: "a\n  b"\n...\n',
     "wide steps": "mcp_sim: 1\nsim:\n    a:\n        verb: x\n",
+    "null within a block": "sim:\n  b:\nmcp_sim: 1\n",
+    "a comment below null": "sim: # why\n  # below\nmcp_sim: 1\n",
+    "comments alone": "# first\n",
+    "a beginning alone": "---\n",
     "nothing": "",
 }
 
@@ -70,7 +75,7 @@ def test_lines_end_as_they_did() -> None:
 
 
 def test_nothing_is_inserted_into_an_alias() -> None:
-    with pytest.raises(UsageError, match="sim is an alias"):
+    with pytest.raises(UsageError, match="insert the entries by hand"):
         insert_entries("mcp_sim: 1\nx: &one {a: 1}\nsim: *one\n", ENTRIES, is_open)
 
 
@@ -94,6 +99,24 @@ def test_a_text_stays_a_text(text: str) -> None:
     assert yaml12.load(f"a: {yaml12.scalar(text)}\n".encode(), "x").value == {"a": text}
 
 
+@pytest.mark.parametrize("text", ["sim: NULL\n", "sim: []\n", "sim: ''\n"])
+def test_a_text_or_list_is_not_replaced(text: str) -> None:
+    assert insert_entries(text, {"sim": {"b": 1}, "c": 2}, lambda _: True) == f"{text}c: 2\n"
+
+
 def test_an_alias_that_has_every_entry_is_not_changed() -> None:
     text = "sim:\n  a: &both {verb: none}\n  b: *both\n"
     assert insert_entries(text, {"sim": {"b": {"verb": "none"}}}, lambda _: True) == text
+
+
+def test_null_at_the_end_of_a_block_is_replaced_before_entries_follow() -> None:
+    text = "sim:\n  a:\n    verb:\nx: {y: ~, z: }\n"
+    entries = {"sim": {"a": {"verb": "get"}, "b": {}}, "x": {"y": 1, "z": [2]}}
+    after = insert_entries(text, entries, lambda _: True, {("sim", "b", "c"): "no such entry"})
+    assert after == "sim:\n  a:\n    verb: get\n  b: {}\nx: {y: 1, z: [2]}\n"
+
+
+@pytest.mark.parametrize("text", ["? sim\n", "list:\n- &a {x: 1}\n- 1\n- *a\n", "sim: &x {}\nb: *x"])
+def test_a_text_without_a_place_for_entries_is_a_usage_error(text: str) -> None:
+    with pytest.raises(UsageError, match="insert the entries by hand"):
+        insert_entries(text, ENTRIES, is_open)

@@ -5,8 +5,8 @@ strings, tags, and texts that are too large, too deep or grow too much through a
 JSON parser; its line numbers are computed only when there is something to report.
 """
 
+from mcp_sim.spec.yaml12.nodes import DEEPEST, Path, dotted
 from mcp_sim.spec.yaml12.reading import LARGEST, Document, load
-from mcp_sim.spec.yaml12.tree import DEEPEST, Path, dotted
 from mcp_sim.spec.yaml12.writing import dump, flow, scalar
 
 __all__ = ["DEEPEST", "LARGEST", "Document", "Path", "dotted", "dump", "flow", "load", "scalar"]
