@@ -184,11 +184,20 @@ def holder_of_members(facts: ToolFacts, server: ServerFacts) -> str | None:
 def _same_shape(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose records the result has the properties of, if the verb of the name is not a sure one.
 
-    A value may be added to a record that the tool names: `add_mileage(vehicle_id, km)`.
+    A value may be added to a record that the tool names: `add_mileage(vehicle_id, km)`, `log_labour(job_id, hours)` for
+    a job with `labour_hours`.
     """
-    entity = server.shapes.get(record_shape(facts.output))
-    is_value = facts.parsed.noun in server.entered and keys_among(entity or "", required(facts.input), server)
-    return entity if is_value or not _is_sure(facts, server) else None
+    entity = server.shapes.get(record_shape(facts.output)) or ""
+    is_value = is_entered(facts, server) and keys_among(entity, required(facts.input), server)
+    return (entity or None) if is_value or not _is_sure(facts, server) else None
+
+
+def is_entered(facts: ToolFacts, server: ServerFacts) -> bool:
+    """Whether a tool adds its noun to something: what tools only add and remove, or part of a number in its result."""
+    noun, record = {*facts.parsed.noun}, record_schema(read_envelope("get", "", facts.output), facts.output)
+    numbers = [words(snake(name)) for name, schema in properties(record).items() if main_type(schema) in _NUMBERS]
+    is_part = facts.parsed.noun in server.once and any(noun < {*map(singular, name)} for name in numbers)
+    return facts.parsed.noun in server.entered or (bool(noun) and is_part)
 
 
 def _is_sure(facts: ToolFacts, server: ServerFacts) -> bool:
@@ -202,7 +211,8 @@ def typed(facts: ToolFacts, server: ServerFacts) -> str | None:
     Results of typed functions have the names of their classes as titles, and so have their rows.
     """
     record = record_schema(read_envelope("get", "", facts.output), facts.output)
-    lists = [items(held) for held in (record, *properties(record).values()) if properties(items(held))]
+    parts = properties(record or facts.output).values()
+    lists = [items(held) for held in (record, *parts) if properties(items(held))]
     for shown in (record, *(lists if len(lists) == 1 else ())):
         noun = words(snake(str(shown.get("title", ""))))
         noun = noun[: len(noun) - (last_word("_".join(noun)) in _TYPE_ENDINGS)]

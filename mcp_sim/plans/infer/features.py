@@ -105,7 +105,10 @@ class ToolFeatures:
         name, how = last_name(argument), table("verbs.calculating").get(word)
         is_stock = name in (_AMOUNTS | _UNITS) - _SCORES or name in words(self.tool.name)  # `use_points(points)`
         how = how or (table("verbs.stocking").get(word) if is_stock or self.singleton else None)
-        how = how or {"append": "add", "remove": "subtract"}.get(self.enters or "")  # `add_mileage(vehicle_id, km)`
+        said = (
+            table("verbs.entering").get(self.parsed.described_verb) if name in _UNITS else None
+        )  # `log_labour(hours)`
+        how = how or {"append": "add", "remove": "subtract"}.get(self.enters or said or "")  # `add_mileage(id, km)`
         is_number = main_type(at(self.input, argument)) in {"integer", "number"} and argument in required(self.input)
         is_amount = name in _AMOUNTS or (is_number and last_word(name) not in _CHANGES | {"id"})
         if self.verb != "update" or (name not in _CHANGES and (how is None or not is_amount)):

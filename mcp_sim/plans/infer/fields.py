@@ -10,7 +10,7 @@ from mcp_sim.plans.infer.arguments import names_record
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.json_schema.shapes import main_type, properties, required
+from mcp_sim.types.json_schema.shapes import items, main_type, properties, required
 from mcp_sim.types.lexicon.english import noun_of_id, plural, snake
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import RECORDLESS
@@ -155,7 +155,9 @@ def _merge(entity: str, shapes: Iterable[Record], declared: Entity | None) -> di
             fields[name] = replace(seen, required=seen.required or name in needed)
     for name, value in known.items():
         seen = fields.get(name, value)
-        fields[name] = replace(value, schema=value.schema or seen.schema, required=value.required or seen.required)
+        is_bare = not value.schema or (main_type(value.schema) == "array" and not items(value.schema))
+        schema = seen.schema if is_bare and main_type(seen.schema) == main_type(value.schema or seen.schema) else None
+        fields[name] = replace(value, schema=schema or value.schema, required=value.required or seen.required)
     ids = {*map(snake, fields)}
     alias = {name for name in ids if noun_of_id(name) == entity and name.removeprefix(f"{entity}_") in ids}
     is_own = any(noun_of_id(snake(name)) == entity for name in known) and declared is not None and declared.key in known

@@ -25,6 +25,7 @@ _TIME_ENDINGS, _CHANGES = terms("fields.time_ending"), ordered("fields.change_st
 _EXACT_ENDINGS = ordered("fields.exact_ending")
 """Endings of fields that are never matched partially."""
 _DAYS, _ENDS_OF = terms("arguments.day"), table("fields.period")
+_THRESHOLDS, _SIDES = terms("arguments.threshold"), cast("Mapping[str, Operator]", by_word("phrases.side"))
 _FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
 _STATES, _STATES_AFTER = terms("fields.state"), [frozenset(states) for states in groups("states.after").values()]
 PARTIAL = re.compile(
@@ -123,6 +124,19 @@ def _day_filter(argument: str, schema: Record, known: KnownFields) -> FoundFilte
         reason = f"'{argument}' is a day between '{field.name}' and '{end}'"
         return FoundFilter(Filter(field.name, "contains", until=end), Basis("inferred", 0.8, (reason,)))
     return _found(field, "contains", f"'{argument}' is a day, and '{field.name}' a time")
+
+
+def threshold_filter(argument: str, schema: Record, known: KnownFields, about: str) -> FoundFilter | None:
+    """Return the filter by the only number that a text mentions beside `below` or the like: `low_stock(threshold)`."""
+    said = words(about.lower())
+    op: Operator | None = next((_SIDES[word] for word in said if word in _SIDES), None)
+    is_number = main_type(schema) in {"integer", "number"}
+    if snake(argument) not in _THRESHOLDS or op is None or not is_number:
+        return None
+    numbers = [field for field in known.named.values() if main_type(field.schema) in {"integer", "number"}]
+    named = [field for field in numbers if {*words(snake(field.name))} <= {*said}]
+    reason = f"'{argument}' bounds '{named[0].name}', which its description mentions" if len(named) == 1 else ""
+    return _found(named[0], op, reason, default=schema.get("default")) if reason else None
 
 
 def is_loose(field: Field) -> bool:

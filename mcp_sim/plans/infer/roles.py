@@ -25,7 +25,7 @@ from mcp_sim.plans.infer.arguments import (
 from mcp_sim.plans.infer.entity_keys import choose_key, find_naming_arguments, key_schemas
 from mcp_sim.plans.infer.features import ToolFeatures, group_by_entity
 from mcp_sim.plans.infer.fields import KnownFields
-from mcp_sim.plans.infer.filters import NAMED, fields_of_arguments, find_filters, matched_in_part
+from mcp_sim.plans.infer.filters import NAMED, fields_of_arguments, find_filters, matched_in_part, threshold_filter
 from mcp_sim.plans.infer.names import Words, first_nouns
 from mcp_sim.plans.infer.states import find_described_state, find_flags
 from mcp_sim.plans.infer.verbs import STRONG, TRANSITIONS, is_act
@@ -262,7 +262,10 @@ def _read(features: ToolFeatures, known: KnownFields, arguments: Mapping[str, Re
         {name: argument for name, argument in arguments.items() if name in rest}, required(features.input)
     )
     partial = rest if features.parsed.word == "search" else matched_in_part(rest, features.tool.description)
+    about = f"{features.tool.name} {features.tool.description}"
+    bounds = {name: threshold_filter(name, argument, known, about) for name, argument in rest.items()}
     by_argument = find_filters(rest, known, partial)
+    by_argument |= {name: bound for name, bound in bounds.items() if bound is not None}
     basis = {"filters": _weakest(found_filter.basis for found_filter in by_argument.values()), "query": _BY_NAME}
     basis["paging"] = _DECLARED_LIMITS if is_limit_declared(arguments, paging) else _BY_NAME
     filters = {name: found_filter.rule for name, found_filter in by_argument.items()}

@@ -68,7 +68,8 @@ def find_singleton(parsed: ParsedName, schema: Record, entities: Iterable[Entity
     named = next((single for single in singles if _nouns_of(single, parsed) & nouns), None)
     ends = {"_".join(noun) for noun in last_nouns(parsed.noun)}
     ending = [single for single in singles if singular_phrase(words(single.name)) in ends]
-    detailing = [single for single in singles if _strip_details(words(single.name)) in {words(noun) for noun in nouns}]
+    bare = {words(noun) for noun in nouns if noun}
+    detailing = [single for single in singles if _strip_details(words(single.name)) in bare]
     named = named or next((several[0] for several in (ending, detailing) if len(several) == 1), None)
     return named or _only_holder(singles, {*map(snake, required(schema))} - OPTIONS)
 

@@ -308,7 +308,8 @@ def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Reco
     together = nouns.together.get(entity, frozenset())
     is_composite = together <= {*map(snake, fields)}
     alone = {name: field for name, field in fields.items() if not (is_composite and snake(name) in together)}
-    key = next(repeated, None) if own_keys else find_key(entity, alone, records, nouns.lookups.get(entity))
+    usual = [name for name in nouns.usual if name not in nouns.names]  # else it may be a link
+    key = next(repeated, None) if own_keys else find_key(entity, alone, records, nouns.lookups.get(entity), usual)
     taken = next((name for name in _id_names(entity) if name in nouns.arguments and not own_keys), None)
     is_name = taken is not None and key is not None and snake(key) in {"name", "title"}
     if key is not None and identifies(key, records) and not is_name:
@@ -415,14 +416,25 @@ def _outer_key_name(nouns: Nouns, entity: str, fields: Mapping[str, Field]) -> s
     return next((name for name in names if name in nouns.arguments and name not in fields), None)
 
 
-def find_key(entity: str, fields: Mapping[str, Field], rows: Sequence[Record], lookup: str | None = None) -> str | None:
-    """Return the field that identifies rows, by its name, or None. Tools ask for records by the `lookup`."""
+def find_key(
+    entity: str,
+    fields: Mapping[str, Field],
+    rows: Sequence[Record],
+    lookup: str | None = None,
+    usual: Sequence[str] = (),
+) -> str | None:
+    """Return the field that identifies rows, by its name, or None.
+
+    Tools ask for records by the `lookup`, and several require the `usual` texts: the `plate` that each vehicle begins
+    with, not its `customer_id`.
+    """
     by_name = {snake(name): name for name in reversed([*fields])}
     nouns = (entity, entity.rsplit("_", 1)[-1])
     named = [f"{noun}_{ending}" for noun in nouns for ending in ENDINGS]
     ids = [snake(name) for name in fields if snake(name).endswith(("_id", "_key"))]
-    first = [name for name in ids if name == snake(next(iter(fields)))]
-    likely = ("id", *named, lookup, *ordered("fields.given_key"), *first, *ordered("fields.given_name"), *ids)
+    first = [name for name in (*ids, *usual) if name == snake(next(iter(fields), ""))]
+    names = (*ordered("fields.given_key"), *first, *ordered("fields.given_name"), *ids)
+    likely = ("id", *named, lookup, *names)
     return next((by_name[name] for name in likely if name in by_name and identifies(by_name[name], rows)), None)
 
 

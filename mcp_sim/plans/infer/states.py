@@ -241,7 +241,8 @@ def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
 
     So it is of the `sent` messages among those with a `status`.
     """
-    word = next(iter(features.parsed.noun), "")
+    is_word = features.parsed.verb == "unknown" and features.parsed.word  # `weak_hives`
+    word = features.parsed.word if is_word else next(iter(features.parsed.noun), "")
     if features.verb != "list" or word in words(entity.name):
         return {}
     if word not in QUALIFIERS:
@@ -269,14 +270,15 @@ def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
 def _find_choice(word: str, entity: Entity, rows: Sequence[Record], shown: Record) -> dict[str, Json]:
     """Return the field that groups records and may have the value of a word: `type` of `list_hourly_jobs`.
 
-    `shown` are the properties of the rows that a tool shows.
+    So it is of any text that given records have: the `strength` of `weak_hives`. `shown` are the properties of the rows
+    that a tool shows.
     """
     for name, field in entity.fields.items():
-        if snake(name) in _GROUPS:
-            held = (row[name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(name), str))
-            for choice in (*choices_of(field.schema), *choices_of(as_object(shown.get(name))), *held):
-                if snake(str(choice)) == word:
-                    return {name: choice}
+        held = [row[name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(name), str)]
+        choices = (*choices_of(field.schema), *choices_of(as_object(shown.get(name)))) if snake(name) in _GROUPS else ()
+        for choice in (*choices, *(held if name != entity.key else ())):
+            if snake(str(choice)) == word:
+                return {name: choice}
     return {}
 
 

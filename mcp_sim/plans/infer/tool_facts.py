@@ -164,7 +164,8 @@ def _shapes(tools: Iterable[ToolFacts], nouns: Container[Words]) -> Iterator[tup
     for facts in tools:
         parsed = facts.parsed
         shape = row_shape(facts.output) if parsed.verb in {"list", "search"} else record_shape(facts.output)
-        if shape and parsed.noun and parsed.verb in _SHOWING and parsed.word in STRONG:
+        is_added = parsed.after[:1] == ("to",)  # `add_part_to_job` shows the job
+        if shape and parsed.noun and parsed.verb in _SHOWING and parsed.word in STRONG and not is_added:
             yield shape, "_".join(without_state(parsed, nouns))
 
 

@@ -11,6 +11,7 @@ from mcp_sim.plans.infer.entity_evidence import (
     holder_of_members,
     holder_of_rows,
     holder_of_value,
+    is_entered,
     issued,
     returned,
     typed,
@@ -75,6 +76,10 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     if facts.parsed.verb != "unknown":
         return
     is_shown = entity in {server.shapes.get(record_shape(facts.output)), typed(facts, server)}
+    if is_shown and row_shape(facts.output) and not record_shape(facts.output):
+        is_named = not facts.parsed.word and is_about(facts.parsed.noun, words(entity))  # not `weak_hives`, a guess
+        yield facts.evidence("verb", "list", 0.55 if is_named else 0.4, f"its rows are {plural(entity)}")
+        return
     key, score = key_argument("update", entity, "id", facts.input)
     key, score = _known_key(facts, server, entity, key, score)
     word = facts.parsed.act
@@ -95,7 +100,14 @@ def _verb_of_shape(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
     elif entity in server.shown and any(facts.lists_keys(name, entity) for name in required(facts.input)):
         yield facts.evidence("verb", "update", 0.45, f"it takes keys of several {plural(entity)}")
     elif is_shown and not score:
-        yield facts.evidence("verb", "create", 0.45, f"its result is a {entity} that no argument names")
+        yield _shown_alone(facts, entity)
+
+
+def _shown_alone(facts: ToolFacts, entity: str) -> Evidence:
+    """Return what a tool does whose result is a record that no argument names: the last one, or a new one."""
+    if facts.parsed.one_of_a_kind and not facts.parsed.act:
+        return facts.evidence("verb", "get", 0.75, f"it shows one of several {plural(entity)}")
+    return facts.evidence("verb", "create", 0.45, f"its result is a {entity} that no argument names")
 
 
 def _known_key(
@@ -217,7 +229,7 @@ def _verb_of_result(facts: ToolFacts, server: ServerFacts, entity: str) -> Itera
     ):
         yield facts.evidence("verb", "update", -0.1, f"no argument names a {entity}")
         yield facts.evidence("verb", "create", 0.75, f"its result has the id of a {entity}, which no argument gives")
-    elif not is_own and (parsed.verb == "delete" or (parsed.noun in server.entered and is_named)):
+    elif not is_own and (parsed.verb == "delete" or (is_named and is_entered(facts, server))):
         yield facts.evidence("verb", parsed.verb, -0.1, f"it is not about a {entity} alone")
         yield facts.evidence("verb", "update", 0.75, f"it changes a {entity}")
 

@@ -40,6 +40,8 @@ Convert: TypeAlias = Callable[[Json, Turn], Json]
 
 _NOW = "{now}"
 _IDS = frozenset({"id", "ids"})
+_ENTERING = frozenset({"add", "subtract", "append"})
+"""How values enter what a record has, instead of replacing it."""
 
 
 def argument(path: str) -> Fetch:
@@ -110,7 +112,10 @@ class Assignment:
 
 
 def assignments_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = True) -> list[Assignment]:
-    """Compile what each argument sets."""
+    """Compile what each argument sets.
+
+    Without `defaults`, only those of what enters a list or a number apply: a part is used once if no call says more.
+    """
     schema, entity = input_of(tool, plan), domain.entities[plan.entity or ""]
     others = {name: part for name, part in properties(schema).items() if name != plan.key}
     name, value = named_value(others, entity.name) or ("", "")
@@ -118,7 +123,9 @@ def assignments_of(tool: Tool, plan: Plan, domain: Domain, *, defaults: bool = T
         Assignment(
             argument(path.removesuffix(".*")),
             field,
-            at(schema, path).get("default", ABSENT) if defaults and field != "*" else ABSENT,
+            at(schema, path).get("default", ABSENT)
+            if field != "*" and (defaults or plan.how.get(field.partition(".")[0]) in _ENTERING)
+            else ABSENT,
             field not in entity.fields or takes_null(entity.fields[field].schema),
             converter(plan, domain, entity, field),
             _keeper(plan, domain, entity, argument(name)) if field == "*" and path == value else None,
