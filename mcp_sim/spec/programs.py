@@ -294,6 +294,7 @@ class _Reader:
             functions[tool] = function
             self._check_key(function, tools[tool])
             self._check_parameters(function, tools[tool])
+            self._check_effects(function, tools[tool])
 
     def _check_parameters(self, function: ProgramFunction, tool: Record) -> None:
         """Note where parameters and inputSchema have drifted apart."""
@@ -310,6 +311,19 @@ class _Reader:
             if parameter_name(name) not in function.parameters:
                 message = f"does not take {name!r}, which {tool['name']} requires"
                 self._note(function.line, function.name, message, "warning")
+
+    def _check_effects(self, function: ProgramFunction, tool: Record) -> None:
+        """Note a function whose effects are unknown, or more than its tool's annotations allow, and not declared."""
+        effects, options = function.effects, function.options
+        if "verb" in options or options.get("reads"):
+            return
+        if effects.is_partial:
+            message = "passes the world to code that is not followed; declare what it does: @tool(verb=..., entity=...)"
+            self._note(function.line, function.name, message, "warning")
+        written = [*effects.creates, *effects.updates, *effects.deletes]
+        if written and as_object(tool.get("annotations")).get("readOnlyHint") is True:
+            message = f"writes {written[0]}, but {tool['name']} has readOnlyHint; correct one, or declare reads=True"
+            self._note(function.line, function.name, message, "warning")
 
     def _check_key(self, function: ProgramFunction, tool: Record) -> None:
         """Note an idempotency key that is not an argument of the tool, or that expires after no duration."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.libraries import TEXT, library, simulator, tool
 
-from mcp_sim.simulator.compile import load
+from mcp_sim.simulator.compile import check, load
 
 Json = Any
 
@@ -153,6 +153,57 @@ def test_what_cannot_be_followed_leaves_the_verb_to_inference(tmp_path: Path) ->
     )
     tools = [tool("create_note", "title", title=TEXT), tool("list_notes")]
     assert load(library(tmp_path, program, tools)).domain.plans["create_note"].verb == "create"
+
+
+UNFOLLOWED = """\
+class Shelf:
+    def __init__(self, world):
+        self.world = world
+
+    def change(self, isbn):
+        self.world.book.get(isbn)["title"] = "x"
+
+
+def plain(world, isbn):
+    return world.book.get(isbn)
+"""
+
+
+@pytest.mark.parametrize(
+    ("decorator", "reads", "body", "warnings"),
+    [
+        ("@tool", False, "Shelf(world).change(isbn)", ["passes the world to code that is not followed"]),
+        ("@tool", False, "return {'plain': plain}['plain'](world, isbn)", ["passes the world to code"]),
+        ("@tool", False, "return [len(list(world[name])) for name in tables]", ["passes the world to code"]),
+        ("@tool('act', entity='book')", False, "Shelf(world).change(isbn)", ["passes the world to code"]),
+        ("@tool(verb='update', entity='book')", False, "Shelf(world).change(isbn)", []),
+        ("@tool(reads=True)", True, "Shelf(world).change(isbn)", []),
+        ("@tool", True, "return plain(world, isbn)", []),
+        ("@tool", False, "world.loan.add(member=isbn)", []),
+        ("@tool", True, "world.loan.add(member=isbn)", ["writes loan, but act has readOnlyHint"]),
+        ("@tool", True, "plain(world, isbn)['title'] = 'x'", ["writes book, but act has readOnlyHint"]),
+        ("@tool", True, "world.loan.delete(isbn)", ["writes loan, but act has readOnlyHint"]),
+        ("@tool(verb='create')", True, "world.loan.add(member=isbn)", []),
+        (
+            "@tool",
+            True,
+            "Shelf(world).change(isbn)\nworld.loan.add()",
+            ["passes the world to code", "writes loan, but"],
+        ),
+    ],
+)
+def test_check_warns_of_effects_that_are_unknown_or_not_annotated(
+    tmp_path: Path, decorator: str, reads: bool, body: str, warnings: list[str]
+) -> None:
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    program = f"{HEAD}\n{UNFOLLOWED}\n\n{decorator}\ndef act(world, isbn=None):\n{lines}\n"
+    tools = [tool("act", isbn=TEXT) | {"annotations": {"readOnlyHint": reads}}]
+    problems = [problem for problem in check([library(tmp_path, program, tools)]) if problem.path == "act"]
+    assert len(problems) == len(warnings)
+    for problem, warning in zip(problems, warnings, strict=True):
+        assert problem.severity == "warning"
+        assert problem.message.startswith(warning)
+        assert program.splitlines()[problem.line - 1].startswith("def act")
 
 
 def test_decorators_correct_what_was_found(tmp_path: Path) -> None:
