@@ -49,17 +49,15 @@ def choices_text(values: Iterable[Json]) -> str:
     return " or ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else "nothing"
 
 
-def not_found(
-    tool: Tool, entity: str, value: Json, name: str | None, others: Sequence[Key] = (), *, where: str = ""
-) -> Observation:
+def not_found(tool: Tool, entity: str, value: Json, name: str | None, others: Sequence[Key] = ()) -> Observation:
     """Return the failure that a record does not exist.
 
-    `name` is the argument that asked for it, `others` are existing keys. `where` limits the search: ` for customer C1`.
+    `name` is the argument that asked for it, `others` are existing keys.
     """
     slots = {f"{entity}_id": value, **({name.rsplit(".", 1)[-1]: value} if name else {})}
     slots = {slot: content for slot, content in slots.items() if slot not in _RESERVED}
     more: Record = {**_named(entity), "key": value, "id": value, "argument": name, "value": value}
-    sentence = f"{label(entity)} {value_text(value)} not found{where}"
+    sentence = f"{label(entity)} {value_text(value)} not found"
     if others:
         near = did_you_mean(str(value), [str(other) for other in others])
         sentence += near or f". Available: {', '.join(str(other) for other in others)}"

@@ -1,15 +1,15 @@
 """What programs write again and again: forms of JSON, times, sizes, tables and notes, and how SDKs word failures.
 
-from mcp_sim.programs.helpers import known, shown, stamp
+from mcp_sim.programs.helpers import indented, shown, stamp
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from mcp_sim.programs.failures import (
@@ -27,7 +27,6 @@ from mcp_sim.programs.failures import (
 from mcp_sim.programs.results import Result
 from mcp_sim.programs.world import World
 from mcp_sim.spec import yaml12
-from mcp_sim.types import Json, Record
 from mcp_sim.types.errors import DocumentError
 
 __all__ = [
@@ -127,43 +126,9 @@ def yaml_value(text: str) -> Any:
         raise ValueError(str(error)) from None
 
 
-def yaml_text(value: Any, *, indents_lists: bool = True) -> str:
-    """Return YAML in blocks, as js-yaml writes it; without `indents_lists` lists are indented as PyYAML does."""
-    return "\n".join(_yaml_lines(value, "  " if indents_lists else ""))
-
-
-def _yaml_lines(value: Any, lists: str) -> Iterator[str]:
-    """Yield the lines of a value. `lists`: how far lists are indented within mappings."""
-    match value:
-        case dict() if value:
-            for name, inner in cast("Record", value).items():
-                is_nested = isinstance(inner, dict | list) and inner not in ({}, [])
-                yield f"{_yaml_scalar(name)}:{'' if is_nested else f' {_yaml_scalar(inner)}'}"
-                indent = lists if isinstance(inner, list) else "  "
-                yield from (f"{indent}{line}" for line in _yaml_lines(inner, lists) if is_nested)
-        case list() if value:
-            for item in cast("list[Json]", value):
-                first, *rest = _yaml_lines(item, lists)
-                yield from (f"- {first}", *(f"  {line}" for line in rest))
-        case _:
-            yield _yaml_scalar(value)
-
-
-_PLAIN = re.compile(r"(?:[A-Za-z_/(]|\d+ [A-Za-z])(?:[^:#\n\t]|:(?=[^\s])|(?<=\S)#)*(?<![:\s])")
-"""Texts that need no quotes: they begin like a word, or like a number with a unit."""
-_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
-"""What YAML 1.1 or 1.2 takes for something else than a text."""
-
-
-def _yaml_scalar(value: Any) -> str:
-    if not isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if not value.isprintable():
-        quoted = json.dumps(value, ensure_ascii=False)
-        return "".join(letter if letter.isprintable() else f"\\U{ord(letter):08x}" for letter in quoted)
-    if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
-        return value
-    return "'" + value.replace("'", "''") + "'"
+def yaml_text(value: Any) -> str:
+    """Return YAML in blocks, with lists indented; texts that could be misread are in double quotes."""
+    return yaml12.dump(value, blocks=yaml12.DEEPEST).rstrip("\n")
 
 
 def javascript_length(text: str) -> int:

@@ -40,14 +40,14 @@ def wilson(passes: float, runs: float, confidence: float = CONFIDENCE) -> Interv
     return Interval(0.0 if passes == 0 else low, 1.0 if passes == runs else high)
 
 
-def newcombe(first: tuple[float, float], second: tuple[float, float], confidence: float = CONFIDENCE) -> Interval:
+def newcombe(first: tuple[float, float], second: tuple[float, float]) -> Interval:
     """Return the interval of the first pass rate minus the second, by R. G. Newcombe (1998), his method 10.
 
     Each is `(passes, runs)`. If one has no runs, it is as wide as what that rate may be.
     """
     rates = [passes / runs if runs else 0.5 for passes, runs in (first, second)]
     (low, high), (other_low, other_high) = (
-        (interval.low, interval.high) for interval in (wilson(*first, confidence), wilson(*second, confidence))
+        (interval.low, interval.high) for interval in (wilson(*first), wilson(*second))
     )
     difference = rates[0] - rates[1]
     below = sqrt((rates[0] - low) ** 2 + (other_high - rates[1]) ** 2)

@@ -145,14 +145,17 @@ def cost_sentences(summary: Summary) -> list[str]:
     ]
 
 
-def needed_sentence(summary: Summary, difference: float = 0.1) -> str:
+_DIFFERENCE = 0.1  # of pass rates
+
+
+def needed_sentence(summary: Summary) -> str:
     """Render how many runs would show a difference; '' if that is not known."""
-    runs = summary.runs_needed(difference)
+    runs = summary.runs_needed(_DIFFERENCE)
     if runs is None:
         return ""
-    pairs = summary.pairs_needed(difference)
+    pairs = summary.pairs_needed(_DIFFERENCE)
     paired = f", or {pairs} pairs with and without faults" if pairs is not None else ""
-    return f"To show a difference of {100 * difference:.0f} points: {runs} runs of each of two agents{paired}"
+    return f"To show a difference of {100 * _DIFFERENCE:.0f} points: {runs} runs of each of two agents{paired}"
 
 
 def condition_table(summary: Summary) -> list[list[str]]:
