@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Final
 
 from mcp_sim.generate.chance import Chance
 from mcp_sim.generate.numbers import within_bounds
@@ -32,9 +32,6 @@ from mcp_sim.types.json_schema.validation import RESULT_FORMATS, Validator
 from mcp_sim.types.json_values import NOWHERE, decode_strict, in_list
 from mcp_sim.types.lexicon.english import snake
 from mcp_sim.types.time_formats import parse_time
-
-Shape: TypeAlias = Callable[[Json, Chance, Moment], Json]
-"""Returns a value in the form of a schema, `ABSENT` if it cannot have that form."""
 
 _DEEPEST = 6  # schemas that refer to themselves have no end
 _TIMES = frozenset({"date", "date-time", "time"})

@@ -19,7 +19,7 @@ TOKEN = re.compile(
 )
 CELL = re.compile(r"(\$?)([A-Za-z]{1,3})(\$?)(\d+)")
 PRECEDENCE = (("=", "<>", "<", ">", "<=", ">="), ("&",), ("+", "-"), ("*", "/"), ("^",))
-LAST_ROW, LAST_COLUMN = 1_048_576, 16_384
+LAST_ROW = 1_048_576
 
 
 class Wrong(Exception):
