@@ -12,7 +12,9 @@ from mcp_sim.generate.prose import Prose, has_subject
 from mcp_sim.generate.setting import Setting
 from mcp_sim.generate.shipped_data import load, rule_for, word_list, word_set
 from mcp_sim.types import Record, as_list
-from mcp_sim.types.lexicon.english import singular, snake
+from mcp_sim.types.initial_values import are_choices
+from mcp_sim.types.lexicon.english import last_word, singular, snake
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.lexicon.translations import noun_in_english
 
 
@@ -44,6 +46,7 @@ _SIZE = re.compile(r"_?\d+(x\d+)?$")  # the size in the name of an image: `avata
 _WRITERS = {"email": ("people.email", "email_of.")}
 """The writers that may refine a format by the name of a field; without an entry, those of addresses on the web."""
 _TWO_LETTERS = frozenset({"^[A-Z]{2}$", "[A-Z]{2}", "^[A-Za-z]{2}$"})
+_KEYS = terms("fields.key_ending")
 _OWN = frozenset({"", "full", "display", "label", "title", "legal", "short", "real"})
 """What precedes `name` in fields that name the record itself."""
 
@@ -61,12 +64,13 @@ def text_writer(entity: str, name: str, schema: Record, setting: Setting) -> Wri
         return writer_of(writer if is_finer else usual, noun, setting)
     label = rule_for("labels", "", name, f"{setting.theme.name}_{noun}") or {"values": ()}
     description = str(schema.get("description") or "")[:_LONGEST]
-    known = listed_values(description) or label["values"]
+    given = [*filter(None, (*as_list(schema.get("examples")), schema.get("example")))]
+    is_choice = are_choices(given) and last_word(name) not in _KEYS and not schema.keys() & {"pattern", "format"}
+    known = (given if is_choice else []) or listed_values(description) or label["values"]
     takes_code = schema.get("maxLength") == 2 or schema.get("pattern") in _TWO_LETTERS
     writer = "" if known else _by_name(noun, name, takes_code)
     if writer.startswith("part."):
-        given = (*as_list(schema.get("examples")), schema.get("example"))
-        texts = [example for example in given if isinstance(example, str) and example]
+        texts = [example for example in given if isinstance(example, str)]
         match = _EXAMPLE.search(description)
         known = (*texts, *([match[1]] if match else []))
     return Shapes(setting).one_of(known) if known else writer_of(writer, noun, setting)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from mcp_sim.types.calls import Json, Record
@@ -12,6 +13,7 @@ from mcp_sim.types.lexicon.terms import ordered, terms
 
 _HOLDING, _COUNTED, _PAID = (terms(f"fields.{kind}") for kind in ("holding", "counted", "paid"))
 _STATES, _INITIAL = terms("fields.state"), ordered("states.initial")
+_CHOICE = re.compile(r"[a-z][a-z0-9]{0,30}(?:[_ -][a-z0-9]{1,30}){0,2}")
 
 
 def initial_states(states: Sequence[Json]) -> list[Json]:
@@ -45,3 +47,8 @@ def first_value(name: str, schema: Record) -> Json:
     is_count = kind == "integer" and name.endswith(("count", "_total"))
     is_counted = kind in {"integer", "number"} and (name in _PAID or not _COUNTED.isdisjoint(name.split("_")))
     return 0 if (is_count or is_counted) and schema.get("minimum", 0) <= 0 else NOWHERE
+
+
+def are_choices(values: Sequence[Json]) -> bool:
+    """Whether values are words like those of an enumeration: `weak`, `on_sale`. Names begin with a capital letter."""
+    return all(isinstance(value, str) and _CHOICE.fullmatch(value) for value in values)

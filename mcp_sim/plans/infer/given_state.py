@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
@@ -94,6 +94,7 @@ def read_given_state(state: Json, nouns: Nouns | None = None) -> Given:
     reader.name_listed_keys()
     reader.split_parents()
     reader.link_parents()
+    reader.link_members()
     reader.link_values()
     reader.count_on()
     singles = {name: _make_singleton(name, record) for name, record in reader.singles.items()}
@@ -139,6 +140,8 @@ class _Reader:
     memberships: dict[str, Membership] = field(default_factory=dict[str, "Membership"])
     maps: set[str] = field(default_factory=set[str])
     """The tables of values under names, without parents."""
+    name_lists: list[str] = field(default_factory=list[str])
+    """The tables of lists of names under names."""
     links: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """The fields with the parents of rows."""
 
@@ -183,7 +186,7 @@ class _Reader:
         meant = max(rivals, key=lambda other: (snake(other) == entity, len(asked & {*words(other)})), default=name)
         return entity if name == meant else singular_phrase(words(name))
 
-    def _add_table(self, path: Path, scope: str, rows: Rows, siblings: Record, body: Collection[str]) -> None:
+    def _add_table(self, path: Path, scope: str, rows: Rows, siblings: Record, body: Record) -> None:
         own, placed = singular_phrase(words(path[-1])), self.nouns.placed(path[-1], body)
         entity = placed or self._own_entity(path[-1], siblings)
         scoped = f"{scope}_{entity}"  # the events of a `calendar` for `create_calendar_event`
@@ -197,6 +200,8 @@ class _Reader:
         self.paths[entity] = path
         if rows.keyed and rows.plain and not rows.levels:
             self.maps.add(entity)
+        if rows.keyed and all(isinstance(value, list) for value in body.values()):
+            self.name_lists.append(entity)
         if rows.levels:
             self.parents[entity] = rows
             self.holders[entity] = [*body]
@@ -386,6 +391,42 @@ class _Reader:
                 key = Field(target.key, entity.fields[NAME].schema, required=True)
                 rows: list[Record] = [{target.key: row[NAME]} for row in records]
                 self.tables[name] = replace(entity, key=target.key, fields={target.key: key}), rows
+
+    def link_members(self) -> None:
+        """Give records a link to what lists their names, where tools ask by it: `apiaries: {north: [Hive A]}`.
+
+        Else the list is named after them.
+        """
+        for name in self.name_lists:
+            entity, rows = self.tables[name]
+            lists = [at for at in entity.fields if at != entity.key]
+            keys = [key for row in rows for key in as_list(row.get(lists[0]))] if len(lists) == 1 else []
+            are_names = bool(keys) and all(isinstance(key, str) for key in keys)
+            target = self._owner_of({*map(str, keys)}) if are_names else None
+            if target is None or target.name == name or len(target.fields) < 2:
+                continue
+            asked, own = self.nouns.asked.get(target.name, ()), {name, *(f"{name}_{ending}" for ending in ENDINGS)}
+            link = next((at for at in asked if at in own and at not in target.fields), None)
+            if link is None or len({*keys}) < len(keys):  # a member of several
+                self._rename(name, lists[0], plural(target.name))
+                continue
+            parents = {key: row[entity.key] for row in rows for key in as_list(row[lists[0]])}
+            kind: Record = {"type": ["string", "null"]}
+            fields = {**target.fields, link: Field(link, kind, hidden=True, link=name)}
+            linked: list[Record] = [{**row, link: parents.get(row[target.key])} for row in self.tables[target.name][1]]
+            self.tables[target.name] = replace(target, fields=fields), linked
+            bare: list[Record] = [{entity.key: row[entity.key]} for row in rows]
+            self.tables[name] = replace(entity, fields={entity.key: entity.fields[entity.key]}, natural=True), bare
+            self.links[target.name].add(link)
+
+    def _rename(self, name: str, old: str, new: str) -> None:
+        entity, rows = self.tables[name]
+        if singular(new) in snake(old) or new in entity.fields:
+            return
+        fields = {new if at == old else at: replace(held, name=new) if at == old else held
+                  for at, held in entity.fields.items()}  # fmt: skip
+        renamed: list[Record] = [{new if at == old else at: value for at, value in row.items()} for row in rows]
+        self.tables[name] = replace(entity, fields=fields), renamed
 
     def link_values(self) -> None:
         """Name the values of maps from keys to keys after the records that they are: `assignments: {van-1: D7}`."""

@@ -39,7 +39,7 @@ from mcp_sim.types.lexicon.english import (
 )
 from mcp_sim.types.lexicon.terms import ordered, terms
 
-_COLLECTIONS, _PLACES = terms("nouns.collections"), terms("arguments.place")
+_COLLECTIONS, _PLACES, _UNITS = terms("nouns.collections"), terms("arguments.place"), terms("arguments.unit")
 _PLACE = re.compile(r"\S*\w[./]\w\S*")
 """A path or an address."""
 _NOT_PARENTS = terms("arguments.query", "arguments.option", "arguments.limit")
@@ -96,7 +96,7 @@ class Nouns:
         parts, whole = words(name), "".join(words(name))
         if whole in self.names:
             return whole  # tools write `watchlist`, the state `watch_list`
-        while len(parts) > 1 and parts[-1] in _COLLECTIONS:
+        while len(parts) > 1 and parts[-1] in _COLLECTIONS | _UNITS:  # `harvest_kg` of a harvest
             parts = parts[:-1]
         bare = "_".join((*parts[:-1], singular(parts[-1]))) if parts else name
         if bare in self.names:

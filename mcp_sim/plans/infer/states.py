@@ -20,7 +20,7 @@ from mcp_sim.plans.infer.verbs import (
 )
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
-from mcp_sim.types.initial_values import first_state, first_value, initial_states, is_ended
+from mcp_sim.types.initial_values import are_choices, first_state, first_value, initial_states, is_ended
 from mcp_sim.types.json_schema.shapes import (
     as_object,
     at,
@@ -107,16 +107,24 @@ def with_initial_value(field: Field, rows: Sequence[Record], mine: Sequence[Tool
     if "default" in field.schema:
         return field
     values, is_guessed = _initial_states(field, rows, mine) if last_word(field.name) in _STATES else ([], False)
+    held = [row[field.name] for row in islice(rows, _SAMPLE_SIZE) if field.name in row]
     if not values and field.required and not is_key:
-        held = [row[field.name] for row in islice(rows, _SAMPLE_SIZE) if field.name in row]
         is_flag = bool(held) and all(isinstance(value, bool) for value in held)
         values, is_guessed = _initial_flag(field, held, mine) if is_flag else (_usual_values(field, held), False)
     if not values:
-        return field
+        return field if is_key else _like_others(field, held)
     schema = {**field.schema, "default": values[0]}
     if values[0] is None:
         schema |= {"type": [main_type(field.schema), "null"]} if main_type(field.schema) else {}
     return replace(field, schema=schema, default_is_guessed=is_guessed)
+
+
+def _like_others(field: Field, held: Sequence[Json]) -> Field:
+    """Return a text with the few words of given records as examples, which new records then have: `weak`, `strong`."""
+    texts = [*dict.fromkeys(value for value in held if isinstance(value, str))]
+    is_bound = field.link is not None or field.schema.keys() & {"format", "pattern", "enum", "const"}
+    is_choice = bool(texts) and are_choices(texts) and not is_bound and main_type(field.schema) == "string"
+    return replace(field, schema={**field.schema, "examples": texts}) if is_choice else field
 
 
 def _initial_states(field: Field, rows: Sequence[Record], mine: Sequence[ToolFeatures]) -> tuple[list[Json], bool]:

@@ -108,7 +108,8 @@ def priced_total(entity: Entity, domain: Domain) -> Callable[[View, Record], Rec
 
     None if the record has no such total, or a price of its own.
     """
-    totals, counts = _totals(entity), [name for name in entity.fields if last_word(name) in _QUANTITIES]
+    totals, whole = _totals(entity), [name for name, field in entity.fields.items() if _is_count(entity, field)]
+    counts = [name for name in whole if last_word(name) in _QUANTITIES] or whole  # the `seats` of a ticket
     prices = [
         (link, of, name)
         for link, of in entities_named(entity.fields, entity, domain).items()
@@ -125,10 +126,15 @@ def priced_total(entity: Entity, domain: Domain) -> Callable[[View, Record], Rec
             return {}
         key = find_key(view, of, values.get(link))
         priced = {} if key is None else view.get(of, key) or {}
-        amount = _amount_of({price: priced.get(price), counts[0]: values.get(counts[0])})
+        amount = _amount_of({price: priced.get(price), "quantity": values.get(counts[0])})
         return {} if amount is None else {totals[0]: amount}
 
     return total
+
+
+def _is_count(entity: Entity, field: Field) -> bool:
+    is_number = main_type(field.schema) in (NUMBERS if last_word(field.name) in _QUANTITIES else {"integer"})
+    return is_number and field.link is None and field.name != entity.key and not _is_total(field.name)
 
 
 def _totals(entity: Entity) -> list[str]:

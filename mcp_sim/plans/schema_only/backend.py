@@ -38,11 +38,14 @@ from mcp_sim.types.json_schema.shapes import (
     schema_of,
 )
 from mcp_sim.types.json_schema.validation import Validator
+from mcp_sim.types.json_values import is_number
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import last_word, snake, words
+from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_schemas import MESSAGE_NAMES, TEXT_NAMES, documented_form, result_schema, text_place
 
+_LEFT = terms("figures.left")
 WithFacts: TypeAlias = Callable[[View, Json], Json]
 
 
@@ -85,7 +88,7 @@ class SchemaOnly(Backend):
             return _promised(tool, None, domain, wrapper)
         make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
         echo = _echoing({name: subschema for name, subschema in properties(schema).items() if name in asked})
-        repeat = _with_given_facts(schema, domain)
+        repeat, named = _with_given_facts(schema, domain), _named_records(tool, schema, domain)
         described = described_sum(tool, schema, domain)
         digest = described or typed_digest(tool, schema, domain)
         counts_guesses, embed = rests_on_guesses(tool, domain), embedder(domain)
@@ -96,8 +99,9 @@ class SchemaOnly(Backend):
             value = make(chance_of(turn.draws.seed, turn.draws.scope), {}, Moment(turn.start, turn.start))
             value = repeat(turn.view, with_known_records(embed, turn, "", schema, value))
             value = echo(value, turn.call.arguments)
-            computed = digest(turn) if digest is not None else {}
-            value = {**as_object(value), **done, **computed} if done or computed else value
+            known = named(turn)
+            computed = {**known, **(digest(turn) if digest is not None else {})}
+            value = {**as_object(value), **done, **_left(schema, known), **computed} if done or computed else value
             is_whole = {*properties(schema)} <= {*computed, *turn.call.arguments}
             return Transition(tool.success(value), guessed=bool(described) or counts_guesses(turn) or not is_whole)
 
@@ -130,6 +134,39 @@ def _named_entities(tool: Tool, domain: Domain) -> dict[str, str]:
     return {
         name: entity.name for name, entity in known.items() if entity and entity.inside is None and not entity.singleton
     }
+
+
+def _named_records(tool: Tool, schema: Record, domain: Domain) -> Callable[[Turn], Record]:
+    """Return what finds the values of a result that the records have which a call names: the `capacity` of a hall.
+
+    A result with an id of its own is about something else.
+    """
+    parts, asked = properties(schema), {*map(snake, properties(tool.input_schema))}
+    named = {at: domain.entities[name] for at, name in _named_entities(tool, domain).items() if name in domain.given}
+    keys = {snake(entity.key) for entity in named.values()}
+    if any(last_word(name) == "id" and snake(name) not in asked | keys for name in parts):
+        return lambda _turn: {}
+    shared = {at: [name for name in parts if name in entity.fields and name not in SECRETS]
+              for at, entity in named.items()}  # fmt: skip
+
+    def known(turn: Turn) -> Record:
+        values: Record = {}
+        for at, entity in named.items():
+            key = turn.call.arguments.get(at)
+            record = turn.view.get(entity.name, key) if isinstance(key, str | int) else None
+            values |= {
+                name: held for name in shared[at] if record and fitting_type(held := record.get(name), parts[name])
+            }
+        return values
+
+    return known
+
+
+def _left(schema: Record, known: Record) -> Record:
+    """Return the number that is left of two: the `available` ones of a `capacity` and what is `sold`."""
+    numbers = [value for value in known.values() if is_number(value)]
+    names = [name for name in properties(schema) if last_word(name) in _LEFT and name not in known]
+    return {names[0]: max(numbers) - min(numbers)} if len(names) == 1 and len(numbers) == 2 else {}
 
 
 def _promised(tool: Tool, place: str | None, domain: Domain, wrapper: str | None = None) -> Answer:

@@ -39,12 +39,12 @@ async def test_rows_are_known_by_the_text_that_their_tools_require_not_by_an_own
     noun: str, mark: str, owner: str, is_first: bool, tmp_path: Path
 ) -> None:
     owned: dict[str, Json] = {f"{owner}_id": COUNT}
-    fields: dict[str, Json] = {mark: TEXT, **owned, "age": COUNT}
+    fields = dict[str, Json]({mark: TEXT, **owned, "age": COUNT})
     row = typed(noun.title(), **fields)
     tools = [
         tool(f"register_{noun}", f"Register a {noun}.", output=row, **fields),
         tool(f"find_{noun}s", f"Find {noun}s of a {owner}.", output=listed(row), **owned),
-        tool("update_age", f"Set the age of a {noun}.", output=row, **{mark: TEXT, "age": COUNT}),
+        tool("update_age", f"Set the age of a {noun}.", output=row, **dict[str, Json]({mark: TEXT, "age": COUNT})),
     ]
     rows = [{mark: key, f"{owner}_id": at, "age": at} for at, key in enumerate(("A-1", "B-2"), 1)]
     rows = rows if is_first else [dict(sorted(row.items(), reverse=True)) for row in rows]
@@ -159,3 +159,75 @@ async def test_what_enters_a_list_has_the_defaults_of_the_call(act: str, entered
     async with simulator(tmp_path, tools, state={"jobs": [{"id": 1, "about": "x", f"{entered}s": []}]}).open() as world:
         answer, _ = await asked(world, f"{act}_{entered}_to_job", job_id=1, sku="S1")
         assert answer[f"{entered}s"] == [{"sku": "S1", "qty": 1}]
+
+
+@pytest.mark.parametrize(("place", "noun"), [("apiary", "hive"), ("garden", "tree"), ("depot", "truck")])
+async def test_lists_of_names_say_where_given_records_belong(place: str, noun: str, tmp_path: Path) -> None:
+    row, names = typed(noun.title(), name=TEXT, age=COUNT, frames=COUNT), listed(TEXT)
+    tools = [
+        tool(f"list_{noun}s", f"Names of the {noun}s in a {place}.", names, place, **dict[str, Json]({place: TEXT})),
+        tool(f"get_{noun}", f"Details of a {noun}.", row, name=TEXT),
+        tool(
+            f"move_{noun}",
+            f"Move a {noun} to another {place}.",
+            row,
+            name=TEXT,
+            **dict[str, Json]({f"to_{place}": TEXT}),
+        ),
+    ]
+    places = f"{place}s" if place != "apiary" else "apiaries"
+    tools.append(tool(f"list_{places}", f"Names of all {places}.", names))
+    rows = {key: {"age": at, "frames": 8} for at, key in enumerate(("No. 1", "No. 2", "No. 3"))}
+    state = {places: {"north": ["No. 1", "No. 2"], "south": ["No. 3"]}, f"{noun}s": rows}
+    async with simulator(tmp_path, tools, state=state).open() as world:
+        assert await asked(world, f"list_{noun}s", **{place: "north"}) == (["No. 1", "No. 2"], False)
+        await asked(world, f"move_{noun}", name="No. 1", **{f"to_{place}": "south"})
+        assert (await asked(world, f"list_{noun}s", **{place: "north"}))[0] == ["No. 2"]
+        assert sorted((await asked(world, f"list_{noun}s", **{place: "south"}))[0]) == ["No. 1", "No. 3"]
+        assert await asked(world, f"get_{noun}", name="No. 2") == ({"name": "No. 2", "age": 1, "frames": 8}, False)
+
+
+@pytest.mark.parametrize(
+    ("part", "noun"), [("harvest_kg", "harvest"), ("rainfall_ml", "rainfall"), ("output_litres", "output")]
+)
+async def test_numbers_under_names_are_read_whatever_their_unit(part: str, noun: str, tmp_path: Path) -> None:
+    number = {"type": "object", "properties": {"result": NUMBER}, "required": ["result"]}
+    tools = [tool(f"get_{noun}", f"The {noun} of a field this year.", number, field=TEXT)]
+    async with simulator(tmp_path, tools, state={part: {"north": 31.5, "south": 12}}).open() as world:
+        assert await asked(world, f"get_{noun}", field="south") == (12, False)
+
+
+@pytest.mark.parametrize("values", [("weak", "strong"), ("on_sale", "sold_out"), ("valid",)])
+async def test_new_records_have_words_that_given_ones_have(values: tuple[str, ...], tmp_path: Path) -> None:
+    row = typed("Colony", name=TEXT, strength=TEXT)
+    tools = [tool("add_colony", "Add a colony.", row, name=TEXT), tool("list_colonies", "", listed(row))]
+    rows = [{"name": str(at), "strength": value} for at, value in enumerate(values)]
+    async with simulator(tmp_path, tools, state={"colonies": rows}).open() as world:
+        shown = [(await asked(world, "add_colony", name=f"New {at}"))[0]["strength"] for at in range(5)]
+        assert {*shown} <= {*values}
+
+
+@pytest.mark.parametrize(("noun", "of", "many"), [("ticket", "show", "seats"), ("booking", "cabin", "nights")])
+async def test_a_new_record_costs_as_many_as_it_names(noun: str, of: str, many: str, tmp_path: Path) -> None:
+    key: dict[str, Json] = {f"{of}_id": TEXT}
+    row = typed(noun.title(), **{"id": TEXT, "holder": TEXT, "total": NUMBER, many: COUNT, **key})
+    tools = [tool(f"create_{noun}", f"Create a {noun}.", row, holder=TEXT, **{many: COUNT, **key})]
+    state = {
+        f"{of}s": [{"id": "A1", "price": 12.5}],
+        f"{noun}s": [{"id": "T1", "holder": "Bo", "total": 7.5, many: 1, f"{of}_id": "A1"}],
+    }
+    async with simulator(tmp_path, tools, state=state).open() as world:
+        answer, _ = await asked(world, f"create_{noun}", holder="Ada", **{many: 3, f"{of}_id": "A1"})
+        assert answer["total"] == 37.5
+
+
+@pytest.mark.parametrize(("name", "left"), [("seats_left", "available"), ("free_places", "remaining")])
+async def test_a_result_repeats_the_given_record_that_a_call_names(name: str, left: str, tmp_path: Path) -> None:
+    shown = typed("Places", **{"show_id": TEXT, "capacity": COUNT, "sold": COUNT, left: COUNT})
+    tools = [
+        tool(name, "How many there still are.", shown, show_id=TEXT),
+        tool("get_show", "Get a show.", typed("Show", id=TEXT, name=TEXT, capacity=COUNT, sold=COUNT), show_id=TEXT),
+    ]
+    row = {"id": "A1", "name": "Tides", "capacity": 80, "sold": 30}
+    async with simulator(tmp_path, tools, state={"shows": [row]}).open() as world:
+        assert (await asked(world, name, show_id="A1"))[0] == {"show_id": "A1", "capacity": 80, "sold": 30, left: 50}
