@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from textwrap import dedent, indent
 from typing import Any
@@ -19,6 +20,20 @@ def service(folder: Path, spec: str, world: str, *, ending: str = "", trust: boo
     text = f"mcp_sim: 1\nname: scenario\ntools: service.yaml\nworld:\n{indent(dedent(world), '  ')}\n{dedent(ending)}"
     path.write_text(text, encoding="utf-8")
     return Simulator.load(path, trust=trust)
+
+
+def with_state(folder: Path, tools: str, state: Json) -> Simulator:
+    """Return a simulator of a shipped tool spec whose world begins with a state."""
+    path = folder / "scenario.yaml"
+    document = {"mcp_sim": 1, "name": "scenario", "tools": tools, "world": {"state": state}}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return Simulator.load(path)
+
+
+def text(observation: Observation) -> str:
+    """Return the text of a result, a failure or not, as an agent reads it."""
+    assert isinstance(observation.body, ToolResult), observation
+    return "\n".join(block["text"] for block in observation.body.content)
 
 
 def value(observation: Observation) -> Json:
