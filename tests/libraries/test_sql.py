@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -87,6 +89,74 @@ def test_tables_of_a_given_state_are_read_in_all_shapes(state: Json) -> None:
     ]
     assert {entity.name for entity in entities(state)} == {"sql_table", "pets"}
     assert not Sql(new_store()).load({"note": "nothing"})
+
+
+SCRIPT = """
+CREATE VIEW named AS SELECT id FROM pets WHERE name IS NOT NULL;
+CREATE TABLE pets (id INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE "log" (word TEXT);
+CREATE UNIQUE INDEX names ON pets (name);
+CREATE TRIGGER noted AFTER INSERT ON pets BEGIN INSERT INTO log VALUES (new.name || ' came; hello'); END;
+INSERT INTO pets VALUES (1, 'Pablo'), (2, NULL);
+"""
+
+
+@pytest.mark.parametrize("state", [SCRIPT, {"sql": SCRIPT}, {"db": {"schema": {"all": SCRIPT}}}])
+def test_views_indexes_and_triggers_of_a_given_state_work(state: Json) -> None:
+    sql = Sql(new_store())
+    assert sql.load(state)
+    assert sql.run("SELECT * FROM named").rows == [{"id": 1}]
+    assert [*sql.views] == ["named"]
+    assert {*sql.tables} == {"pets", "log"}
+    with pytest.raises(SqlError, match=r"UNIQUE constraint failed: pets\.name"):
+        sql.run("INSERT INTO pets VALUES (3, 'Pablo')")
+    sql.run("INSERT INTO pets VALUES (3, 'Olga')")
+    words = [row["word"] for row in sql.run("SELECT word FROM log").rows]
+    assert words == ["Pablo came; hello", None, "Olga came; hello"]
+    sql.run("DROP VIEW named")
+    assert not sql.views
+    assert {entity.name for entity in entities(state)} == {"sql_table", "pets", "log"}
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        "AFTER INSERT ON pets BEGIN INSERT INTO log VALUES ('new ' || new.name); END",
+        "AFTER INSERT ON pets BEGIN UPDATE pets SET name = upper(name) WHERE id = new.id; END",
+        "BEFORE UPDATE ON pets WHEN new.name = 'Olga' BEGIN INSERT INTO log VALUES (old.name || new.name); END",
+        "AFTER DELETE ON pets BEGIN DELETE FROM log; INSERT INTO log VALUES ('gone ' || old.name); END",
+        "BEFORE DELETE ON pets BEGIN SELECT RAISE(ABORT, 'pets stay'); END",
+        "INSTEAD OF INSERT ON shown BEGIN INSERT INTO pets (name) VALUES (new.name || '!'); END",
+    ],
+)
+def test_triggers_act_once_for_each_row_as_in_sqlite(trigger: str) -> None:
+    statements = [
+        "CREATE TABLE pets (id INTEGER PRIMARY KEY, name TEXT)",
+        "CREATE TABLE log (word TEXT)",
+        "CREATE VIEW shown AS SELECT name FROM pets",
+        "INSERT INTO pets VALUES (1, 'Pablo'), (2, 'Ines')",
+        f"CREATE TRIGGER noted {trigger}",
+        "INSERT INTO pets VALUES (3, 'Kofi'), (4, 'Ada')",
+        "UPDATE pets SET name = 'Olga' WHERE id < 3",
+        "DELETE FROM pets WHERE id = 2",
+        "INSERT INTO shown VALUES ('Eve')",
+        "DROP TRIGGER noted",
+        "INSERT INTO pets VALUES (9, 'Last')",
+    ]
+    real, simulated = sqlite3.connect(":memory:", isolation_level=None), Sql(new_store())
+    for statement in statements:
+        outcomes = list[str]()
+        for run in (real.execute, simulated.run):
+            try:
+                run(statement)
+                outcomes.append("")
+            except (sqlite3.Error, SqlError) as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
+        for query in ("SELECT id, name FROM pets ORDER BY id", "SELECT word FROM log"):
+            with suppress(sqlite3.OperationalError):
+                expected = real.execute(query).fetchall()
+                assert [tuple(row.values()) for row in simulated.run(query).rows] == expected
 
 
 def test_a_statement_writes_a_limited_number_of_rows() -> None:

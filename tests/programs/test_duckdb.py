@@ -23,6 +23,7 @@ world:
     sql: |
       CREATE TABLE boats (id INTEGER PRIMARY KEY, name VARCHAR NOT NULL, length DOUBLE, built DATE, sold BOOLEAN);
       INSERT INTO boats VALUES (1, 'Heron', 9.5, '2019-05-01', false), (2, 'Tern', 7.0, '2024-03-09', true);
+      CREATE VIEW big AS SELECT * FROM boats WHERE length > 9;
 """
 
 
@@ -31,7 +32,6 @@ async def harbour(tmp_path: Path) -> AsyncIterator[World]:
     path = tmp_path / "harbour.yaml"
     path.write_text(SCENARIO, encoding="utf-8")
     async with Simulator.load(path).open() as world:
-        await world.call("execute_query", {"sql": "CREATE VIEW big AS SELECT * FROM boats WHERE length > 9"})
         yield world
 
 

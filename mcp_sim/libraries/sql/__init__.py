@@ -19,5 +19,5 @@ library = Sql
 def entities(state: Json) -> list[Entity]:
     """Return the entity of the statements that create tables, and those of the tables of a given state."""
     fields = {name: Field(name, {"type": "string"}, required=True) for name in ("name", "sql")}
-    tables = [table.entity for table in read_given_tables(state)]
+    tables = [table.entity for table in read_given_tables(state)[0]]
     return [Entity(SCHEMA, "name", None, fields, natural=True), *tables]

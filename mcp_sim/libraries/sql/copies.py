@@ -109,3 +109,8 @@ class Copy:
 def creates_table(statement: str) -> bool:
     """Return whether a statement creates a table, rather than a view or an index."""
     return statement.upper().startswith("CREATE TABLE")
+
+
+def creates_trigger(statement: str) -> bool:
+    """Return whether a statement, as SQLite stores it, creates a trigger."""
+    return statement.upper().startswith("CREATE TRIGGER")

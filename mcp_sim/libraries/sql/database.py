@@ -15,7 +15,7 @@ from pkgutil import get_data
 from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
-from mcp_sim.libraries.sql.copies import LOG, Copy, Row, creates_table
+from mcp_sim.libraries.sql.copies import LOG, Copy, Row, creates_table, creates_trigger
 from mcp_sim.libraries.sql.sandbox import MAX_CHARACTERS, MAX_ROWS, Sandbox
 from mcp_sim.libraries.sql.tables import ROWID, SqlError, from_sql, quoted, read_given_tables, result_value, to_sql
 from mcp_sim.libraries.store import Store
@@ -107,12 +107,16 @@ class Database:
         self._connection.execute("BEGIN")
         try:
             self._connection.execute(f"DELETE FROM {quoted(LOG)}")  # noqa: S608 (quoted)
+            # Triggers exist only here, since they would fire again when the copies of tables are updated.
+            for statement in filter(creates_trigger, self._made.values()):
+                self._connection.execute(statement)
+            before = self._connection.total_changes
             results: list[Result] = []
             for statement in statements:
                 self._sandbox.enter(store.now, store.draws)
                 named = {name: to_sql(value) for name, value in as_object(parameters).items()}
                 results.append(self._run_one(statement, named or [to_sql(value) for value in as_list(parameters)]))
-            is_written = any(result.affected for result in results) or self._existing() != self._made
+            is_written = self._connection.total_changes != before or self._existing() != self._made
             writes = self._writes(view) if is_written else ()
             writes = _limited(writes, lambda pair: (pair[2] or {}).values(), "statement writes", "write fewer at once")
             for name, key, record in list(writes):
@@ -160,7 +164,7 @@ class Database:
                 self._copies.pop(name, None)
         existing = self._existing()
         for name, statement in sorted(tables.items(), key=lambda pair: not creates_table(pair[1])):
-            if name not in existing:
+            if name not in existing and not creates_trigger(statement):
                 self._connection.execute(statement)
             if creates_table(statement) and name not in self._copies:
                 self._copies[name] = self._open(name, statement)
@@ -313,14 +317,14 @@ class Sql:
         """Create the tables of a given state. Returns whether it has some.
 
         A table is a list of objects, an object by key, `columns` with `rows`, or a CREATE TABLE statement, under its
-        name and any wrappers.
+        name and any wrappers. The text of that statement may also create views, indexes and triggers.
         """
-        tables = read_given_tables(given)
+        tables, others = read_given_tables(given)
+        for name, statement in ({table.entity.name: table.statement for table in tables} | others).items():
+            self._store.put(SCHEMA, name, {"name": name, "sql": statement})
         for table in tables:
-            name = table.entity.name
-            self._store.put(SCHEMA, name, {"name": name, "sql": table.statement})
             for row in table.records:
-                self._store.put(name, row[table.entity.key], row)
+                self._store.put(table.entity.name, row[table.entity.key], row)
         return bool(tables)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Literal, cast
@@ -115,8 +115,8 @@ class Table:
     records: Sequence[Record]
 
 
-def read_given_tables(state: Json) -> list[Table]:
-    """Return the tables of a state, under any wrappers.
+def read_given_tables(state: Json) -> tuple[list[Table], dict[str, str]]:
+    """Return the tables of a state, under any wrappers, and the statements of its views, indexes and triggers by name.
 
     A table is a list of objects, an object with one object for each key, columns with rows, or a CREATE TABLE
     statement. Columns are names, objects with name and type, or types by name. Tables are under their names, or in a
@@ -125,7 +125,7 @@ def read_given_tables(state: Json) -> list[Table]:
     scripts: list[str] = []
     given_tables: dict[str, list[Record]] = {}
     _take("", state, scripts, given_tables)
-    return list(_created(scripts, given_tables))
+    return _create(scripts, given_tables)
 
 
 def _take(name: str, value: Json, scripts: list[str], taken: dict[str, list[Record]]) -> None:
@@ -183,16 +183,17 @@ def _is_script(value: Json) -> bool:
     return isinstance(value, str) and "create table" in value.lower()
 
 
-def _created(scripts: Sequence[str], tables: Mapping[str, list[Record]]) -> Iterator[Table]:
-    """Create the tables in SQLite, and yield them. Tables with an invalid statement are created for their rows."""
+def _create(scripts: Sequence[str], tables: Mapping[str, list[Record]]) -> tuple[list[Table], dict[str, str]]:
+    """Create in SQLite what `read_given_tables` returns; for their rows only, tables with an invalid statement."""
     connection = sqlite3.connect(":memory:")
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     for text in (*scripts, *(_rows_statement(name, rows) for name, rows in tables.items() if rows)):
         with suppress(sqlite3.Error):
             connection.executescript(text)
-    created = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-    for name, statement in connection.execute(created).fetchall():
-        yield _read(connection, name, statement, tables.get(name, ()))
+    created = "SELECT name, sql, type FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
+    objects = connection.execute(created).fetchall()
+    read = [_read(connection, name, sql, tables.get(name, ())) for name, sql, kind in objects if kind == "table"]
+    return read, {name: sql for name, sql, kind in objects if kind != "table"}
 
 
 def _read(connection: sqlite3.Connection, name: str, statement: str, rows: Sequence[Record]) -> Table:
