@@ -60,6 +60,9 @@ async def test_calls_without_a_path_go_to_the_directory_of_the_session(world: Wo
         ("git_branch", {"mode": "delete", "branchName": "main"}, "cannot delete branch 'main' used by worktree at"),
         ("git_branch", {"mode": "delete", "branchName": "limits"}, "error: the branch 'limits' is not fully merged"),
         ("git_checkout", {"target": "nowhere"}, "error: pathspec 'nowhere' did not match any file(s) known to git"),
+        ("git_add", {"paths": ["no.md"]}, "Error: File not found: no.md"),
+        ("git_clean", {"force": False}, "force flag must be set to true to clean untracked files"),
+        ("git_merge", {"branch": "no"}, "Stderr: merge: no - not something we can merge"),
         ("git_commit", {"message": "Nothing"}, "no changes added to commit"),
         ("git_show", {"object": "v9"}, "fatal: Not a valid object name v9"),
         ("git_tag", {"mode": "create", "tagName": "v0.1.0"}, "fatal: tag 'v0.1.0' already exists"),
@@ -72,9 +75,8 @@ async def test_calls_without_a_path_go_to_the_directory_of_the_session(world: Wo
 async def test_refusals_have_the_words_of_git_and_change_nothing(
     tidewatch: World, tool: str, arguments: dict[str, Json], words: str
 ) -> None:
-    before = await ask(tidewatch, "git_status"), await ask(tidewatch, "git_branch", mode="list")
     assert words in await refusal(tidewatch, tool, **arguments)
-    assert (await ask(tidewatch, "git_status"), await ask(tidewatch, "git_branch", mode="list")) == before
+    assert tidewatch.ledger.steps[-1]["committed"] == []
 
 
 @pytest.mark.parametrize("branch", ["main", "limits", "fix"])
