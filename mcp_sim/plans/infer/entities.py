@@ -23,7 +23,17 @@ from mcp_sim.plans.infer.states import find_creation_time, with_initial_value
 from mcp_sim.types import Json, Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.json_schema.shapes import as_list, as_object, at, constants, items, main_type, properties, required
+from mcp_sim.types.json_schema.shapes import (
+    as_list,
+    as_object,
+    at,
+    constants,
+    items,
+    main_type,
+    properties,
+    required,
+    types_of,
+)
 from mcp_sim.types.json_values import is_key
 from mcp_sim.types.lexicon.english import is_id, last_word, noun_of_id, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import terms
@@ -139,6 +149,33 @@ class EntityBuilder:
             value for features, example in shown for value in _keys_of_example(name, self.keys[name], features, example)
         ]
         return [value for value in values if is_key(value)]
+
+
+def with_fractions(
+    entities: Mapping[str, Entity],
+    names: Container[str],
+    feature_list: Sequence[ToolFeatures],
+    roles: Mapping[str, Roles],
+) -> dict[str, Entity]:
+    """Return the entities; whole numbers in given records of those with these names are numbers where tools say so.
+
+    A price of 30 may become 29.5 if an argument that sets it, or a result that shows it, is a `number`.
+    """
+    groups = group_by_entity(feature_list)
+
+    def widened(entity: Entity) -> Entity:
+        fields = dict(entity.fields)
+        for features in groups.get(entity.name, ()):
+            shown = {name: schema for name, schema in properties(features.shape).items() if name in fields}
+            entered = {field: at(features.input, path) for path, field in roles[features.tool.id].sets.items()}
+            for name in (name for part in (shown, entered) for name in part if main_type(part[name]) == "number"):
+                if name in fields and "integer" in types_of(fields[name].schema):
+                    types = [kind for kind in types_of(fields[name].schema) if kind not in {"integer", "number"}]
+                    schema = {**fields[name].schema, "type": ["number", *types] if types else "number"}
+                    fields[name] = replace(fields[name], schema=schema)
+        return replace(entity, fields=fields)
+
+    return {name: widened(entity) if name in names else entity for name, entity in entities.items()}
 
 
 def _keys_of_example(entity: str, key: str, features: ToolFeatures, example: Example) -> Iterator[Json]:

@@ -12,6 +12,7 @@ from mcp_sim.plans.infer.entities import (
     find_open_entities,
     key_as_referred,
     link_given_keys,
+    with_fractions,
     with_shared_keys,
     with_usual_fields,
 )
@@ -76,7 +77,10 @@ def infer(
     opened = find_open_entities(feature_list, {name for name, entity in declared.items() if not entity.open})
     roles, fields, keys = assign_roles(feature_list, shown_fields, declared, opened, given.records)
     entities = EntityBuilder(feature_list, roles, fields, keys, declared, examples, given, opened).build()
-    entities = with_usual_fields(entities, feature_list) if state is None else entities
+    if state is None:
+        entities = with_usual_fields(entities, feature_list)
+    else:
+        entities = with_fractions(entities, given.entities.keys() - placed.keys(), feature_list, roles)
     written: defaultdict[str, set[str]] = defaultdict(set)
     for features in feature_list:
         written[features.entity] |= {*roles[features.tool.id].sets.values()}

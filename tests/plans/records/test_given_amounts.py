@@ -82,3 +82,25 @@ async def test_a_missing_choice_is_generated_as_a_guess_and_a_missing_text_is_nu
         assert world.ledger.steps[-1]["guessed"]
         assert (await answered(world, "create_lamp", title="Cap", level=choices[1]))["note"] is None
         assert not world.ledger.steps[-1]["guessed"]
+
+
+@pytest.mark.parametrize(("noun", "number"), [("lamp", "price"), ("room", "temperature"), ("parcel", "weight_kg")])
+@pytest.mark.parametrize("verb", ["set", "update"])
+async def test_whole_numbers_of_given_records_become_fractions_where_tools_say_number(
+    tmp_path: Path, noun: str, number: str, verb: str
+) -> None:
+    name = f"set_{number}" if verb == "set" else f"update_{noun}"
+    state = {f"{noun}s": [{"id": "r1", "name": "a", number: 30, "shelf": 2}, {"id": "r2", "name": "b", number: 4}]}
+    tools = [tool(name, f"Change a {noun}.", id=TEXT, **{number: NUMBER}), tool(f"get_{noun}", id=TEXT)]
+    async with simulator(tmp_path, tools, state).open() as world:
+        assert (await answered(world, name, id="r1", **{number: 29.5}))[number] == 29.5
+        assert (await answered(world, f"get_{noun}", id="r1"))[number] == 29.5
+        assert (await answered(world, f"get_{noun}", id="r2"))[number] == 4
+
+
+@pytest.mark.parametrize(("owner", "held"), [("account", "balance"), ("card", "credit")])
+async def test_a_fraction_is_added_to_a_whole_given_balance(tmp_path: Path, owner: str, held: str) -> None:
+    tools = [tool("deposit", amount=NUMBER), tool(f"get_{held}")]
+    async with simulator(tmp_path, tools, {owner: {held: 20}}).open() as world:
+        await answered(world, "deposit", amount=2.5)
+        assert await answered(world, f"get_{held}") == 22.5
