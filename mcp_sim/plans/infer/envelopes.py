@@ -17,7 +17,8 @@ from mcp_sim.types.tools import WRAPPER
 SUCCESS = terms("results.success")
 _ROWS, _RECORD = ordered("results.rows"), ordered("results.record")
 _AMOUNTS = terms("arguments.amount") & terms("fields.total")
-_TOTAL, _CURSOR, _MORE, _FAILED = (terms(f"results.{kind}") for kind in ("total", "cursor", "more", "failed"))
+_TOTAL, _CURSOR, _MORE = (terms(f"results.{kind}") for kind in ("total", "cursor", "more"))
+_FAILED = terms("batches.failures")
 _MESSAGE = terms("results.text", "results.message", "results.success") | {"status"}
 _NOTES = _MESSAGE | terms("results.error", "results.note")
 _IDS = frozenset({"id", "uuid", "uid", "gid", "sid", "key"})
@@ -129,7 +130,8 @@ def _rows_place(entity: str, output: Record, parts: Mapping[str, Record]) -> str
 def _record_place(entity: str, output: Record) -> str | None:
     """Return '' unless the record is in a property: one named after the entity, or a wrapper of any name.
 
-    A wrapper is the only object with an id or a name beside nothing but notes on the call: `{code: 0, meta: {id: ..}}`.
+    A wrapper is the only object with an id, a name or a property that is named after the entity, beside nothing but
+    notes on the call: `{code: 0, meta: {id: ..}}`, `{error: .., reply: {shelf: ..}}`.
     """
     whole = {snake(name) for name in properties(output)}
     inner = _wrapped(entity, output, whole)
@@ -153,7 +155,8 @@ def _wrapped(entity: str, output: Record, whole: AbstractSet[str]) -> str | None
     if len(objects) == 1 == len(whole):
         return next(iter(objects))
     others = {name: schema for name, schema in properties(output).items() if name not in objects}
-    holding = [name for name, schema in objects.items() if _IDENTITY & {*map(snake, properties(schema))}]
+    told = _IDENTITY | {entity, entity.rsplit("_", 1)[-1]}
+    holding = [name for name, schema in objects.items() if told & {*map(snake, properties(schema))}]
     is_wrapper = len(holding) == 1 and all(_is_note(name, schema) for name, schema in others.items())
     return holding[0] if is_wrapper else None
 

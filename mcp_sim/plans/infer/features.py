@@ -11,7 +11,7 @@ from typing import Any, cast
 from mcp_sim.plans.infer.arguments import caller_arguments, is_limited, is_paged, key_argument, last_name, without
 from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
 from mcp_sim.plans.infer.entity_evidence import holder_of_members, read_entity
-from mcp_sim.plans.infer.envelopes import find_envelope, record_schema
+from mcp_sim.plans.infer.envelopes import batch_envelope, find_envelope, record_schema
 from mcp_sim.plans.infer.evidence import Evidence, choose, supporting
 from mcp_sim.plans.infer.given_evidence import field_in_name, fields_of_tool, listed_as, mapped_entity
 from mcp_sim.plans.infer.given_state import Given
@@ -127,7 +127,9 @@ class ToolFeatures:
     @property
     def shape(self) -> Record:
         """The schema of the record or of a row, as the tool shows it."""
-        return record_schema(self.envelope, self.output)
+        is_batch = self.verb == "create" and self.item_arguments.each is not None
+        envelope = batch_envelope(self.verb, self.entity, self.output) if is_batch else self.envelope
+        return record_schema(envelope, self.output)
 
     def key_argument(self, key: str) -> str | None:
         """Return the argument that names the record with the key field `key`. Overrides win."""

@@ -30,6 +30,9 @@ FAILURES = terms("batches.failures")
 _HOLDERS, _WHY, _OUTCOMES = terms("batches.holder"), terms("batches.reason"), terms("batches.outcome")
 _WORKED, _PLACES = terms("batches.worked"), terms("batches.place")
 _DONE_COUNTS, _FAILED_COUNTS = terms("batches.done_count"), terms("batches.failed_count")
+_KEYS = terms("batches.failed_key")
+"""Names of lists with the keys of failed items, not with the reasons."""
+
 _ALL_COUNTS = terms("batches.whole_count")
 _GOOD = ("success", "succeeded", "ok", "created", "updated", "deleted", "done", "completed")
 _BAD = ordered("states.failed")
@@ -143,7 +146,7 @@ def beside_rows(name: str, schema: Record, plan: Plan, entity: Entity) -> Fill |
     """Return what fills a property beside the rows of a batch, or None if its name is not known."""
     kind, row = main_type(schema), items(schema)
     if name in FAILURES and kind in {"array", "object"}:
-        return _failures(schema, plan, entity)
+        return _failures(name, schema, plan, entity)
     if kind == "array" and main_type(row) in {"string", "integer"}:
         is_text = main_type(row) == "string"
         return lambda facts: [str(effect.key) if is_text else effect.key for _, effect in _batch(facts).done]
@@ -158,8 +161,8 @@ def beside_rows(name: str, schema: Record, plan: Plan, entity: Entity) -> Fill |
     return None
 
 
-def _failures(schema: Record, plan: Plan, entity: Entity) -> Fill:
-    """Return what fills the failed items: reasons by key, or a list of reasons, indices, or rows with both."""
+def _failures(name: str, schema: Record, plan: Plan, entity: Entity) -> Fill:
+    """Return what fills the failed items: reasons by key, or a list of reasons, keys, indices, or rows with both."""
     keyed, row = _key_getter(plan), items(schema)
     parts, kind = properties(row), main_type(row)
 
@@ -167,6 +170,8 @@ def _failures(schema: Record, plan: Plan, entity: Entity) -> Fill:
         key, why = keyed(failed), sentence_of(failed.why)
         if kind == "integer":
             return key if isinstance(key, int) else failed.part
+        if kind == "string" and key is not None and name in _KEYS:
+            return str(key)
         if kind == "string":
             return why if key is None or str(key) in why else f"{key}: {why}"
         if not parts:
