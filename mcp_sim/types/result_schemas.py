@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 from mcp_sim.types import FailureRenderer, Json, Observation, Record, Tool, ToolResult, render_plain_failure
 from mcp_sim.types.argument_descriptions import with_alternatives
+from mcp_sim.types.initial_values import failures_named, least_value, without_failed_states
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (
     as_list,
@@ -22,7 +23,7 @@ from mcp_sim.types.json_schema.shapes import (
     property_of,
     required,
 )
-from mcp_sim.types.json_values import indented
+from mcp_sim.types.json_values import NOWHERE, indented
 from mcp_sim.types.lexicon.english import is_id, snake, words
 from mcp_sim.types.lexicon.terms import by_word, terms
 from mcp_sim.types.record_kinds.usual_fields import field_schema
@@ -264,6 +265,29 @@ def _is_failure(form: Record) -> bool:
         return True
     called = words(str(form.get("title", "")))
     return not _BAD.isdisjoint(called) and not _BAD.isdisjoint(map(snake, required(form)))
+
+
+_FOUND_GOOD = frozenset({"valid", "is_valid", "passed", "success", "ok"})
+
+
+def without_failures(schema: Record, tool: Container[str]) -> Record:
+    """Return the schema of a result in which no failure is invented, for a tool with these words in its name.
+
+    Places that report failures are empty, and a choice of states is one of the others. What a tool such as
+    `list_errors` is asked for stays.
+    """
+    parts, finds_nothing = Record(), False
+    for name, part in properties(schema).items():
+        failing, least = failures_named(name, part), least_value(part)
+        if not failing or least is NOWHERE or any(word in tool for word in failing):
+            parts[name] = without_failures(part, tool) if properties(part) else without_failed_states(part)
+        elif name in required(schema) or main_type(part) != "object":
+            parts[name] = {"const": least}
+            finds_nothing |= least == []
+    if finds_nothing:  # a check without errors succeeds
+        flags = [name for name, part in parts.items() if snake(name) in _FOUND_GOOD and main_type(part) == "boolean"]
+        parts |= {name: {"const": True} for name in flags if not constants(parts[name])}
+    return {**schema, "properties": parts} if parts else schema
 
 
 def text_place(tool: Tool) -> str | None:

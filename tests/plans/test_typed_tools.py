@@ -124,6 +124,111 @@ async def test_rows_and_records_are_where_the_schema_has_them(tmp_path: Path, wr
         assert (await answered(world, "list_shelves"))[wrapper]["shelves"][-1] == created
 
 
+@pytest.mark.parametrize(("noun", "several"), [("shelf", "shelves"), ("work_order", "work_orders"), ("box", "boxes")])
+@pytest.mark.parametrize("wrapper", ["meta", "reply", "zap"])
+async def test_a_record_under_its_name_in_a_wrapper_is_the_record(
+    tmp_path: Path, noun: str, several: str, wrapper: str
+) -> None:
+    fields = {"id": TEXT, "name": TEXT, "color": TEXT}
+    beside: Json = {"error": {"type": ["string", "null"]}, "ok": {"type": "boolean"}}
+    listed = thing(several, **{several: rows(**fields)})
+    single = thing(noun, **{noun: thing(*fields, **fields)})
+    tools = [
+        tool(f"list_{several}", output=thing("ok", wrapper, **beside, **{wrapper: listed})),
+        tool(f"get_{noun}", needed="id", id=TEXT, output=thing("ok", wrapper, **beside, **{wrapper: single})),
+    ]
+    async with simulator(tmp_path, tools, world={"records": {noun: 3}}).open() as world:
+        shown = (await answered(world, f"list_{several}"))[wrapper][several]
+        assert len(shown) == 3
+        for row in shown:
+            assert (await answered(world, f"get_{noun}", id=row["id"]))[wrapper] == {noun: row}
+
+
+@pytest.mark.parametrize(("place", "other"), [("created", "errors"), ("saved", "failed"), ("rows", "skipped")])
+async def test_the_result_of_a_batch_is_no_part_of_the_records(tmp_path: Path, place: str, other: str) -> None:
+    items: Json = {"type": "array", "items": thing("name", name=TEXT, price={"type": "number"})}
+    texts: Json = {"type": "array", "items": TEXT}
+    output = thing(place, other, **{place: rows(sku=TEXT, name=TEXT), other: texts})
+    tools = [tool("create_products", products=items, output=output), tool("list_products")]
+    state = {"products": [{"sku": "p1", "name": "A", "price": 10}]}
+    async with simulator(tmp_path, tools, state).open() as world:
+        made = await answered(world, "create_products", products=[{"name": "B", "price": 2}, {"name": "C", "price": 3}])
+        assert made == {place: [{"sku": "p2", "name": "B"}, {"sku": "p3", "name": "C"}], other: []}
+        assert (await answered(world, "list_products"))[1] == {"sku": "p2", "name": "B", "price": 2}
+
+
+@pytest.mark.parametrize("name", ["not_found", "missing", "unprocessed", "failed_ids"])
+async def test_a_list_of_what_was_not_found_has_the_keys(tmp_path: Path, name: str) -> None:
+    texts: Json = {"type": "array", "items": TEXT}
+    output = thing("deleted_count", name, deleted_count={"type": "integer"}, **{name: texts})
+    tools = [tool("delete_products", skus=texts, output=output), tool("list_products")]
+    async with simulator(tmp_path, tools, {"products": [{"sku": "p1", "name": "A"}]}).open() as world:
+        gone = await answered(world, "delete_products", skus=["p1", "zz"])
+        assert gone == {"deleted_count": 1, name: ["zz"]}
+
+
+FAILURES: Json = {
+    "error": TEXT,
+    "errors": {"type": "array", "items": TEXT},
+    "warnings": {"type": "array", "items": thing("row", row={"type": "integer"}, text=TEXT)},
+    "error_code": TEXT,
+    "failed_count": {"type": "integer", "minimum": 0},
+    "skipped": {"type": "integer"},
+    "last_error": {"type": ["string", "null"]},
+    "exception": thing("code", "message", code={"type": "integer"}, message=TEXT),
+}
+
+
+@pytest.mark.parametrize("name", ["run_backup", "import_rows", "sync_mailbox", "send_fax", "calibrate"])
+async def test_no_success_contains_an_invented_failure(tmp_path: Path, name: str) -> None:
+    states = {"status": {"type": "string", "enum": ["failed", "rejected", "ok"]}, "note": TEXT}
+    tools = [tool(name, target=TEXT, output=thing(*FAILURES, *states, **FAILURES, **states))]
+    async with simulator(tmp_path, tools).open() as world:
+        for target in "abcd":
+            value = await answered(world, name, target=target)
+            exception = {"code": 0, "message": ""}
+            empty = {"error": "", "errors": [], "warnings": [], "error_code": "", "failed_count": 0, "skipped": 0}
+            assert value | empty | {"last_error": None, "exception": exception, "status": "ok"} == value
+            assert value["note"]
+
+
+async def test_what_a_tool_for_failures_is_asked_for_stays(tmp_path: Path) -> None:
+    lines: Json = {"type": "array", "items": TEXT, "minItems": 1}
+    tools = [
+        tool("scan_errors", path=TEXT, output=thing("errors", errors={"type": "array", "items": TEXT})),
+        tool("measure_line", path=TEXT, output=thing("error_rate", error_rate={"type": "number", "minimum": 0.1})),
+        tool("probe", path=TEXT, output=thing("errors", errors=lines)),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        assert any([(await answered(world, "scan_errors", path=path))["errors"] for path in "abcdef"])
+        assert (await answered(world, "measure_line", path="a"))["error_rate"] >= 0.1
+        assert (await answered(world, "probe", path="a"))["errors"]
+
+
+@pytest.mark.parametrize(("name", "count"), [("import_rows", "imported"), ("migrate_rows", "rows_migrated")])
+async def test_all_items_of_a_success_are_counted(tmp_path: Path, name: str, count: str) -> None:
+    number: Json = {"type": "integer"}
+    given: Json = {"type": "array", "items": thing("a", a=TEXT)}
+    tools = [tool(name, items=given, output=thing(count, "errors", **{count: number}, errors=rows(line=number)))]
+    async with simulator(tmp_path, tools).open() as world:
+        assert await answered(world, name, items=[{"a": "1"}, {"a": "2"}, {"a": "3"}]) == {count: 3, "errors": []}
+
+
+@pytest.mark.parametrize(
+    ("name", "states"),
+    [
+        ("create_booking", {"confirmed"}),
+        ("place_order", {"processing"}),
+        ("submit_expense", {"pending"}),
+        ("open_ticket", {"open"}),
+    ],
+)
+async def test_a_new_record_is_in_a_state_that_records_begin_with(tmp_path: Path, name: str, states: set[str]) -> None:
+    shown = thing("id", "who", "status", id=TEXT, who=TEXT, status=TEXT)
+    async with simulator(tmp_path, [tool(name, who=TEXT, output=shown)]).open() as world:
+        assert {(await answered(world, name, who=f"p{number}"))["status"] for number in range(12)} <= states
+
+
 GIVEN: Json = [
     ("urgent", {"id": {"type": "integer"}, "name": TEXT}, "name"),
     ("ada@vos.example", {"id": TEXT, "email": {"type": "string", "format": "email"}, "name": TEXT}, "email"),

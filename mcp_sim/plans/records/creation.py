@@ -15,6 +15,7 @@ from mcp_sim.generate.links import inherited_fields
 from mcp_sim.generate.missing_records import generated_put
 from mcp_sim.generate.periods import find_period
 from mcp_sim.generate.schema_constraints import validity_test
+from mcp_sim.generate.shipped_data import rule_for
 from mcp_sim.generate.time_fields import time_formatter, time_meaning
 from mcp_sim.generate.uniqueness import is_name, is_unique
 from mcp_sim.plans.records.arguments import (
@@ -36,9 +37,10 @@ from mcp_sim.types.argument_descriptions import mode_reader
 from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.doubts import ANY_FIELD
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.initial_values import first_value
+from mcp_sim.types.initial_values import first_state, first_value, initial_states
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (
+    LIMITS,
     as_list,
     as_object,
     constants,
@@ -56,9 +58,10 @@ from mcp_sim.types.kinds import Invent
 from mcp_sim.types.lexicon.english import last_word, singular, snake, words
 from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.plans import Plan
+from mcp_sim.types.result_schemas import choices_of
 from mcp_sim.types.views import find_key
 
-_REST, _RECORDING = ordered("fields.rest"), terms("verbs.recording")
+_REST, _RECORDING, _STATES = ordered("fields.rest"), terms("verbs.recording"), terms("fields.state")
 _ONE = frozenset({"get", "update", "delete"})
 MOST_LINK_CANDIDATES = 32  # the most records that a link is chosen from, if no argument gives it
 
@@ -375,7 +378,17 @@ def _defaults(entity: Entity) -> Iterator[_Default]:
             continue
         stamped = time_meaning(field.name, field.schema) in {"created", "updated"} and not is_nullable(field.schema)
         stamp = time_formatter(field.name, field.schema) if stamped else None
-        yield _Default(entity.name, field, stamp, _initial_value(field))
+        yield _Default(entity.name, _with_beginning(entity.name, field), stamp, _initial_value(field))
+
+
+def _with_beginning(entity: str, field: Field) -> Field:
+    """Return the field of a state, whose choices nothing declares, with the usual ones that a record begins with."""
+    is_state = last_word(field.name) in _STATES and main_type(field.schema) == "string"
+    usual = rule_for("labels", "", snake(field.name), snake(entity)) if is_state else None
+    if usual is None or choices_of(field.schema) or field.schema.keys() & LIMITS:
+        return field
+    begin = initial_states(usual["values"]) or [first_state(usual["values"])]
+    return replace(field, schema={**field.schema, "enum": [*dict.fromkeys(begin)]})
 
 
 def _initial_value(field: Field) -> Json:

@@ -27,6 +27,7 @@ from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transitio
 from mcp_sim.types.domain import Domain
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (
+    as_list,
     as_object,
     constants,
     fitting_type,
@@ -43,7 +44,14 @@ from mcp_sim.types.kinds import Answer, Backend, Invent, backends
 from mcp_sim.types.lexicon.english import last_word, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
-from mcp_sim.types.result_schemas import MESSAGE_NAMES, TEXT_NAMES, documented_form, result_schema, text_place
+from mcp_sim.types.result_schemas import (
+    MESSAGE_NAMES,
+    TEXT_NAMES,
+    documented_form,
+    result_schema,
+    text_place,
+    without_failures,
+)
 
 _LEFT = terms("figures.left")
 WithFacts: TypeAlias = Callable[[View, Json], Json]
@@ -86,7 +94,8 @@ class SchemaOnly(Backend):
         wrapper = _open_place(schema)
         if wrapper is not None:
             return _promised(tool, None, domain, wrapper)
-        make, asked = value_maker(tool.name, "result", required_by_default(schema)), properties(tool.input_schema)
+        whole = without_failures(required_by_default(schema), words(tool.name))
+        make, asked = value_maker(tool.name, "result", whole), properties(tool.input_schema)
         echo = _echoing({name: subschema for name, subschema in properties(schema).items() if name in asked})
         repeat, named = _with_given_facts(schema, domain), _named_records(tool, schema, domain)
         described = described_sum(tool, schema, domain)
@@ -94,13 +103,14 @@ class SchemaOnly(Backend):
         counts_guesses, embed = rests_on_guesses(tool, domain), embedder(domain)
         flags = [name for name, shape in properties(schema).items() if _is_flag(shape)]
         done: Record = dict.fromkeys(success_flags(words(last_segment(tool.name)), flags), True)
+        count = _count_of_items(tool, schema)
 
         def answer(turn: Turn, _invent: Invent) -> Transition:
             value = make(chance_of(turn.draws.seed, turn.draws.scope), {}, Moment(turn.start, turn.start))
             value = repeat(turn.view, with_known_records(embed, turn, "", schema, value))
             value = echo(value, turn.call.arguments)
             known = named(turn)
-            computed = {**known, **(digest(turn) if digest is not None else {})}
+            computed = {**known, **count(turn.call.arguments), **(digest(turn) if digest is not None else {})}
             value = {**as_object(value), **done, **_left(schema, known), **computed} if done or computed else value
             is_whole = {*properties(schema)} <= {*computed, *turn.call.arguments}
             return Transition(tool.success(value), guessed=bool(described) or counts_guesses(turn) or not is_whole)
@@ -197,6 +207,16 @@ def _promised(tool: Tool, place: str | None, domain: Domain, wrapper: str | None
         return lambda turn, _invent: Transition(tool.success(confirm(turn.call.arguments), place))
     data = acknowledged_data(tool.name, tool.description)
     return lambda turn, _invent: Transition(show(data(turn.call.arguments)))
+
+
+def _count_of_items(tool: Tool, schema: Record) -> Callable[[Record], Record]:
+    """Return what counts the items of the only list that a call gives, as all done: `imported` of `import_rows`."""
+    lists = [name for name, part in properties(expanded(tool.input_schema)).items() if main_type(part) == "array"]
+    numbers = [name for name, part in properties(schema).items() if main_type(part) == "integer"]
+    counts = success_flags(words(last_segment(tool.name)), numbers) if len(lists) == 1 else []
+    return lambda arguments: {
+        name: len(as_list(arguments[at])) for name in counts for at in lists if isinstance(arguments.get(at), list)
+    }
 
 
 def _is_flag(schema: Record) -> bool:
