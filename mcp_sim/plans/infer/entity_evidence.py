@@ -249,20 +249,21 @@ def _part_of_state(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the given records whose part of the state a tool names: the `service_log` of `get_service_log(plate)`.
 
     So do `request_leave` and `approve_leave(request_id)` for `leave_requests`, and `add_to_queue(track_id)` for a list
-    of names.
+    of names, or `add_to_cart(product_id, quantity)` for rows with these.
     """
     parsed, asked = facts.parsed, required(facts.input)
     if "_".join(parsed.noun) in server.declared:
         return None
     nouns = {name: words(singular_phrase(words(path[-1]))) for name, path in server.given.paths.items() if path}
-    into = parsed.after[1:] if parsed.after[:1] in _INTO and parsed.word in _ENTERING and len(asked) == 1 else ()
+    into = parsed.after[1:] if parsed.after[:1] in _INTO and parsed.word in _ENTERING and asked else ()
     for name, noun in nouns.items():
         entity = server.given.entities.get(name)
         if entity is None or entity.singleton:
             continue
         is_named = parsed.noun == noun or {parsed.word, *parsed.noun} == {*noun}
         is_act = parsed.verb not in {"create", "list", "search"} and {*parsed.noun} <= {*noun} and bool(parsed.noun)
-        is_entered = into == noun and len(entity.fields) == 1
+        is_row = {*map(snake, asked)} <= {*map(snake, entity.fields)}
+        is_entered = into == noun and (is_row or not entity.fields or len(entity.fields) == len(asked) == 1)
         if is_named or is_entered or (is_act and facts.takes_key(entity)):
             return name
     return None

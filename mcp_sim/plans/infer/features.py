@@ -18,7 +18,7 @@ from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.names import ParsedName, first_nouns
 from mcp_sim.plans.infer.singletons import find_single_value, find_singleton, switches, value_argument
 from mcp_sim.plans.infer.state_tables import may_read
-from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, fields_in_noun, is_text_in_noun
+from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, entered_amount, fields_in_noun, is_text_in_noun
 from mcp_sim.plans.infer.verb_evidence import read_verb
 from mcp_sim.plans.infer.verbs import COUNT, change_of_members, undone_verbs
 from mcp_sim.types import Json, Record, Tool
@@ -37,6 +37,7 @@ _OF_STATE = 2.0
 """The weight of what the given state shows, above all that names and schemas imply."""
 _CHANGES, _DETAILS = terms("arguments.change"), terms("nouns.details")
 _AMOUNTS, _BALANCES = _CHANGES | terms("arguments.amount"), terms("fields.balance")
+_KEYS = terms("fields.generated_key")
 _UNITS, _SCORES = terms("arguments.unit"), terms("arguments.score")
 _MOVING_AMOUNTS = table("verbs.entering").keys() | table("verbs.stocking").keys()
 
@@ -114,6 +115,11 @@ class ToolFeatures:
         if self.verb != "update" or (name not in _CHANGES and (how is None or not is_amount)):
             return None
         return cast("How", how or "add")
+
+    @property
+    def entered_amount(self) -> str | None:
+        """The amount that `add_stock(item, quantity)` adds to what is there, and `remove_stock` takes off."""
+        return entered_amount(self.parsed.word, self.input)
 
     def counts(self, field: str) -> How | None:
         """Return how a field counts what an update does: `add` for the `reserved` of `reserve_stock`.
@@ -235,9 +241,11 @@ def _is_kind_of(create: ToolFeatures, entity: str, head: str, uses: int, held: C
 
 
 def _issues(create: ToolFeatures, entity: str, head: str) -> bool:
-    """Whether the only id in the answer of a create is that of a `head`, and no argument gives it."""
+    """Whether the only id or number in the answer of a create is that of a `head`, and no argument gives it."""
     shown = {*map(snake, properties(create.shape))}
-    return f"{head}_id" in shown - {*map(snake, properties(create.input))} and shown.isdisjoint({"id", f"{entity}_id"})
+    issued = shown - {*map(snake, properties(create.input))}
+    own = {"id", *(f"{entity}_{ending}" for ending in _KEYS)}
+    return any(f"{head}_{ending}" in issued for ending in _KEYS) and shown.isdisjoint(own)
 
 
 def _with_ids_of_other_names(

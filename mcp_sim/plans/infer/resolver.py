@@ -201,6 +201,8 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
     """
     is_update, is_copy = features.verb == "update", features.verb == "create" and roles.key is not None
     fixed, how = find_toggled(features, entity)
+    amount = roles.sets.get(features.entered_amount or "") if entity.key in roles.sets.values() else None
+    is_added = features.verb == "create" and amount is not None and amount != entity.key
     inferred = Plan(
         features.tool.id,
         features.verb,
@@ -208,11 +210,11 @@ def _assemble(features: ToolFeatures, roles: Roles, entity: Entity, rows: Sequen
         key=None if is_copy else roles.key,
         copies=roles.key if is_copy else None,
         sets=roles.sets,
-        how={**_write_modes(features, roles, entity), **how},
+        how={**_write_modes(features, roles, entity), **how, **({amount: "add"} if amount and is_added else {})},
         fixed={**find_target_state(features, entity, rows), **fixed}
         if is_update
         else {**find_listed_state(features, entity, rows), **_made_flags(features, roles, entity)},
-        if_exists="update" if features.is_upsert else "refuse",
+        if_exists="update" if features.is_upsert or is_added else "refuse",
         holder=roles.holder,
         filters=roles.filters,
         query=roles.query,
@@ -254,8 +256,9 @@ def _result_places(features: ToolFeatures, roles: Roles, entity: Entity) -> Enve
     if envelope.success is not None and last_name(envelope.success) in map(snake, roles.sets.values()):
         envelope = replace(envelope, success=None)
     is_record = envelope.record is not None and entity.key in properties(features.shape)
-    if features.verb == "delete" and roles.key is not None and not properties(features.output):
-        envelope = replace(envelope, key=last_name(roles.key))
+    naming = roles.key or next(iter(roles.filters), None)  # records without an id are named by what they hold
+    if features.verb == "delete" and naming is not None and not properties(features.output):
+        envelope = replace(envelope, key=last_name(naming))
     is_field = is_record and total.startswith(f"{envelope.record}." if envelope.record else "")
     return replace(envelope, total=None) if is_field else envelope
 

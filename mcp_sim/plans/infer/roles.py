@@ -195,7 +195,10 @@ def assign_roles(
     """
     groups = group_by_entity(feature_list)
     arguments = {snake(name) for features in feature_list for name in properties(features.input)}
-    keys = {name: choose_key(name, declared.get(name), parts, groups[name], arguments) for name, parts in shown.items()}
+    keys = {
+        name: choose_key(name, declared.get(name), parts, groups[name], arguments, shown.keys())
+        for name, parts in shown.items()
+    }
     usual = {
         name: {field: value for field, value in parts.items() if not keys.get(name, "").endswith(f"_{field}")}
         for name, parts in usual.items()
@@ -410,7 +413,8 @@ def _changed_number(
     It is one that the result shows, if that shows fields of the record. Of several it is the one that counts what the
     tool does, or that it is named after, or what is in stock.
     """
-    changes = [path for path in arguments if features.calculates(path) is not None]
+    entered = features.entered_amount
+    changes = [path for path in arguments if features.calculates(path) is not None or path == entered]
     shown = {*map(snake, properties(features.shape) or properties(features.output))}
     numbers = [field.name for name, field in known.named.items()
                if main_type(field.schema) in _NUMBERS and field.name not in taken

@@ -22,6 +22,7 @@ from mcp_sim.types.lexicon.terms import table, terms
 
 _ATTRIBUTES, _ENTERING = terms("nouns.attributes"), table("verbs.entering")
 _QUALITIES = _ATTRIBUTES | terms("nouns.generic", "nouns.facets")
+_AMOUNTS, _NUMBERS = terms("arguments.amount") - {"value", "sum"}, frozenset({"integer", "number"})
 _SHOWING = frozenset({"create", "get", "list", "search"})
 _NAMES = re.compile(r"[\w-]+")
 _T = TypeVar("_T", bound=Hashable)
@@ -206,6 +207,13 @@ def _contained(facts: ToolFacts) -> Iterator[tuple[str, str]]:
     noun = "_".join(facts.parsed.noun)
     if facts.parsed.verb == "create" and not any(refers_to(noun, name) for name in required(facts.input)):
         yield from ((noun, noun_of_id(snake(name))) for name in sorted(required(facts.input)))
+
+
+def entered_amount(word: str, schema: Record) -> str | None:
+    """Return the amount that a tool such as `add_stock(item, quantity)` requires beside what it is an amount of."""
+    needed = required(schema)
+    numbers = [name for name in needed if main_type(property_of(schema, name)) in _NUMBERS and snake(name) in _AMOUNTS]
+    return numbers[0] if word in _ENTERING and len(needed) == 2 and len(numbers) == 1 else None
 
 
 def keys_among(entity: str, names: Iterable[str], server: ServerFacts) -> set[str]:

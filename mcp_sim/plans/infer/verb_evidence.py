@@ -19,7 +19,15 @@ from mcp_sim.plans.infer.entity_evidence import (
 )
 from mcp_sim.plans.infer.evidence import CERTAIN, Evidence
 from mcp_sim.plans.infer.given_evidence import listed_as, mapped_entity
-from mcp_sim.plans.infer.tool_facts import ServerFacts, ToolFacts, is_about, record_shape, refers_to, row_shape
+from mcp_sim.plans.infer.tool_facts import (
+    ServerFacts,
+    ToolFacts,
+    entered_amount,
+    is_about,
+    record_shape,
+    refers_to,
+    row_shape,
+)
 from mcp_sim.plans.infer.verbs import flag_after
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
@@ -146,11 +154,16 @@ def _verb_of_schemas(facts: ToolFacts, server: ServerFacts, entity: str) -> Iter
     is_state = parsed.word in _STATE_VERBS and _have_states(server, entity)  # `open_gate` of closed gates
     is_bare = [*required(facts.input)] == [key] and (snake(key or "").endswith("id") or is_state)
     is_used = parsed.word in _USING and entity in server.held and not _introduces(facts, server, entity)
-    if _takes_amount(facts) or is_used:
+    is_taken_off = parsed.verb == "delete" and entered_amount(parsed.word, facts.input) is not None
+    is_taken_off = is_taken_off and is_about(parsed.noun or parsed.after[1:], words(entity))
+    if _takes_amount(facts) or is_used or is_taken_off:
         key, score = _known_key(facts, server, entity, key, score)
         is_bare = True
     is_needed = score >= 2 and key in required(facts.input)
-    if is_needed and facts.may_rename and entity in (server.shown if is_bare else server.created):
+    if is_needed and is_taken_off:
+        yield facts.evidence("verb", "delete", -0.1, "it takes an amount")
+        yield facts.evidence("verb", "update", 0.75, f"it takes an amount off a {entity}")
+    elif is_needed and facts.may_rename and entity in (server.shown if is_bare else server.created):
         yield facts.evidence("verb", "create", -0.1, "other tools have such records")
         yield facts.evidence("verb", "update", 0.45, f"'{key}' names a record that another tool creates or shows")
     elif parsed.verb == "list" and is_needed and last_word(facts.tool.name) in _LISTS and not row_shape(facts.output):

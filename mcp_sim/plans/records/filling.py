@@ -41,9 +41,10 @@ from mcp_sim.types.json_schema.shapes import (
     required,
     takes_null,
 )
+from mcp_sim.types.json_values import is_key
 from mcp_sim.types.lexicon.english import last_word, plural, snake, words
 from mcp_sim.types.lexicon.terms import terms
-from mcp_sim.types.plans import Envelope, Plan
+from mcp_sim.types.plans import Plan
 from mcp_sim.types.result_schemas import choices_of
 
 _MANY = frozenset({"list", "search"})
@@ -63,7 +64,7 @@ class Filler:
         self.envelope, self.is_batch = plan.envelope, plan.each is not None and plan.verb in DONE
         self.entity = domain.entities[plan.entity or ""]
         self.inputs = {snake(name): name for name in properties(expanded(tool.input_schema))}
-        self.places = _places(plan.envelope)
+        self.places = _places(plan)
 
     def filled(self, schema: Record, path: str) -> Fill:
         """Return what fills the place at `path`."""
@@ -260,17 +261,22 @@ class Filler:
         return is_listed and name not in map(snake, self.entity.fields)
 
     def _sentence(self) -> Fill:
-        entity, done = label(self.entity.name), DONE[self.plan.verb]
+        done = DONE[self.plan.verb]
         state = " and ".join(f"{name} {value}" for name, value in self.plan.fixed.items())
         done = f"{done}: {state}" if state else f"{done} successfully"
         given = [argument(path) for path in self.plan.sets] if self.entity.singleton else []
 
         def sentence(facts: Facts) -> Json:
             values = [str(value) for fetch in given if (value := fetch(facts.turn.call.arguments)) is not ABSENT]
-            subject = ", ".join(values) or (entity if self.entity.singleton else f"{entity} {value_text(facts.key)}")
-            return f"{subject} {done}"
+            return f"{', '.join(values) or self._subject(facts)} {done}"
 
         return sentence
+
+    def _subject(self, facts: Facts) -> str:
+        """Return what a sentence is about: the record by its key, unless no tool shows that."""
+        entity, key = label(self.entity.name), self.entity.fields.get(self.entity.key)
+        is_bare = self.entity.singleton or (key is not None and key.hidden)
+        return entity if is_bare else f"{entity} {value_text(facts.key)}"
 
     def _field(self, name: str, schema: Record, *, needed: bool) -> Fill:
         """Return what fills a field of the record among other properties."""
@@ -319,9 +325,9 @@ class Filler:
         return echo
 
     def _message(self, name: str) -> Fill:
-        done, entity = DONE.get(self.plan.verb), label(self.entity.name)
+        done = DONE.get(self.plan.verb)
         if done is not None and (self.plan.verb == "delete" or name == "message"):
-            return lambda facts: f"{entity} {value_text(facts.key)} {done}"
+            return lambda facts: f"{self._subject(facts)} {done}"
         is_beside = self.envelope.rows is not None or self.envelope.record is not None
         return (found_writer if is_beside and done is None else sentence_writer)(self.plan, self.entity)
 
@@ -344,18 +350,33 @@ class Filler:
         return opened
 
 
-def _places(envelope: Envelope) -> dict[str, Fill]:
+def _places(plan: Plan) -> dict[str, Fill]:
     """Return the single values of an envelope, by their places."""
+    envelope = plan.envelope
     fills: dict[str | None, Fill] = {
         envelope.total: lambda facts: facts.page.total,
         envelope.cursor: lambda facts: facts.page.cursor,
         envelope.more: lambda facts: facts.page.has_more,
-        envelope.key: lambda facts: facts.key,
+        envelope.key: _named_by(envelope.key or "") if envelope.key in (plan.key, *plan.filters) else _key,
         envelope.success: lambda _facts: True,
     }
     echoes = {path: _given(argument) for path, argument in envelope.echoes.items()}
     shown = {path: record_value(field) for path, field in envelope.shows.items()}
     return {path: fill for path, fill in fills.items() if path} | echoes | shown
+
+
+def _key(facts: Facts) -> Json:
+    return facts.key
+
+
+def _named_by(argument: str) -> Fill:
+    """Return what fills a place called like the argument that names the record: its path, where a path names it."""
+
+    def named(facts: Facts) -> Json:
+        asked = facts.turn.call.arguments.get(argument)
+        return asked if is_key(asked) and str(asked) != str(facts.key) else facts.key
+
+    return named
 
 
 def _given(argument: str) -> Fill:

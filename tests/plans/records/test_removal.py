@@ -141,3 +141,27 @@ async def test_a_deletion_takes_along_what_its_description_mentions(tmp_path: Pa
         assert isinstance(deleted.body, ToolResult)
         assert deleted.body.is_error is not goes
         assert len((await answered(world, "list_books"))["books"]) == (0 if goes else 1)
+
+
+@pytest.mark.parametrize(("asked", "value"), [("path", "/home/a.md"), ("note", "Milk"), ("note_id", "n1")])
+async def test_what_is_deleted_is_called_as_the_call_does(tmp_path: Path, asked: str, value: str) -> None:
+    state = {"notes": [{"id": "n1", "title": "Milk", "path": "/home/a.md"}, {"id": "n2", "title": "b", "path": "/b"}]}
+    tools = [tool("delete_note", needed=asked, **{asked: TEXT}), tool("list_notes")]
+    async with simulator(tmp_path, tools, state).open() as world:
+        assert (await answered(world, "delete_note", **{asked: value}))[asked] == value
+        assert [row["id"] for row in await answered(world, "list_notes")] == ["n2"]
+
+
+@pytest.mark.parametrize(("noun", "field"), [("basket", "item"), ("queue", "track")])
+async def test_what_no_tool_shows_is_not_in_the_answer_of_a_removal(tmp_path: Path, noun: str, field: str) -> None:
+    number: Json = {"type": "integer"}
+    tools = [
+        tool(f"remove_from_{noun}", needed=field, **{field: TEXT}),
+        tool(f"add_to_{noun}", needed=f"{field} qty", **{field: TEXT, "qty": number}),
+    ]
+    state = {noun: [{field: "egg", "qty": 1}, {field: "milk", "qty": 3}]}
+    async with simulator(tmp_path, [*tools, tool(f"show_{noun}")], state).open() as world:
+        gone = await answered(world, f"remove_from_{noun}", **{field: "milk"})
+        assert gone.keys() == {"success", field, "message"}
+        assert (gone[field], "2" in gone["message"]) == ("milk", False)
+        assert await answered(world, f"show_{noun}") == state[noun][:1]

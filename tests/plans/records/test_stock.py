@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import answered, simulator, tool
+from support.matched_tools import answered, refused, simulator, tool
 
 Json = Any
 TEXT: Json = {"type": "string"}
@@ -224,3 +224,58 @@ async def test_a_new_order_costs_what_the_given_record_costs_that_it_names(
         placed = await answered(world, "place_order", product_id="p", quantity=3)
         assert placed == {"id": 2, "product_id": "p", "quantity": 3, total: 7.5, "status": "placed"}
         assert not world.ledger.steps[-1]["guessed"]
+
+
+HELD: list[Json] = [
+    {"stock": {"apple": 4, "pear": 9}},
+    {"stock": [{"item": "apple", "quantity": 4}, {"item": "pear", "quantity": 9}]},
+]
+
+
+@pytest.mark.parametrize("state", HELD)
+@pytest.mark.parametrize("amount", ["quantity", "qty", "units"])
+async def test_an_amount_is_added_to_what_is_there_and_taken_off(tmp_path: Path, state: Json, amount: str) -> None:
+    asked = {"item": TEXT, amount: WHOLE}
+    tools = [tool("add_stock", **asked), tool("remove_stock", **asked), tool("get_stock", item=TEXT)]
+    async with simulator(tmp_path, tools, state).open() as world:
+        assert 9 in (await answered(world, "add_stock", item="apple", **{amount: 5})).values()
+        assert 8 in (await answered(world, "remove_stock", item="pear", **{amount: 1})).values()
+        assert 9 in (await answered(world, "get_stock", item="apple")).values()
+        await answered(world, "add_stock", item="fig", **{amount: 3})
+        assert 3 in (await answered(world, "get_stock", item="fig")).values()
+        assert "insufficient" in await refused(world, "remove_stock", item="fig", **{amount: 4})
+
+
+@pytest.mark.parametrize(("part", "thing_id"), [("cart", "product_id"), ("basket", "sku"), ("wishlist", "book_id")])
+@pytest.mark.parametrize("is_empty", [True, False])
+async def test_what_enters_given_rows_leaves_the_record_alone_that_it_names(
+    tmp_path: Path, part: str, thing_id: str, *, is_empty: bool
+) -> None:
+    noun = "product" if thing_id == "sku" else thing_id.removesuffix("_id")
+    key = "sku" if thing_id == "sku" else "id"
+    goods = [{key: "p1", "name": "Bell", "price": 3}, {key: "p2", "name": "Horn", "price": 5}]
+    rows_there = [] if is_empty else [{thing_id: "p2", "quantity": 1}]
+    tools = [
+        tool(f"add_to_{part}", **{thing_id: TEXT, "quantity": WHOLE}),
+        tool(f"remove_from_{part}", **{thing_id: TEXT}),
+        tool(f"view_{part}"),
+        tool(f"list_{noun}s"),
+    ]
+    async with simulator(tmp_path, tools, {f"{noun}s": goods, part: rows_there}).open() as world:
+        await answered(world, f"add_to_{part}", **{thing_id: "p1", "quantity": 2})
+        shown = await answered(world, f"view_{part}")
+        assert [(row[thing_id], row["quantity"]) for row in shown][-1] == ("p1", 2)
+        gone = await answered(world, f"remove_from_{part}", **{thing_id: "p1"})
+        assert gone[thing_id] == "p1"
+        assert [{thing_id: row[thing_id]} for row in await answered(world, f"view_{part}")] == [
+            {thing_id: row[thing_id]} for row in rows_there
+        ]
+        assert await answered(world, f"list_{noun}s") == goods
+
+
+async def test_what_is_recorded_again_is_another_record(tmp_path: Path) -> None:
+    tools = [tool("add_expense", category=TEXT, amount=AMOUNT), tool("list_expenses")]
+    state = {"expenses": [{"id": "e1", "category": "food", "amount": 9}]}
+    async with simulator(tmp_path, tools, state).open() as world:
+        await answered(world, "add_expense", category="food", amount=2.5)
+        assert [row["amount"] for row in await answered(world, "list_expenses")] == [9, 2.5]
