@@ -55,7 +55,7 @@ def least_value(schema: Record) -> Json:
         return NOWHERE
     match main_type(schema):
         case "object":
-            parts = {name: least_value(part) for name, part in properties(schema).items()}
+            parts = {name: least_value(inner) for name, inner in properties(schema).items()}
             return NOWHERE if NOWHERE in parts.values() else parts
         case "array":
             return []

@@ -277,15 +277,15 @@ def without_failures(schema: Record, tool: Container[str]) -> Record:
     `list_errors` is asked for stays.
     """
     parts, finds_nothing = Record(), False
-    for name, part in properties(schema).items():
-        failing, least = failures_named(name, part), least_value(part)
+    for name, inner in properties(schema).items():
+        failing, least = failures_named(name, inner), least_value(inner)
         if not failing or least is NOWHERE or any(word in tool for word in failing):
-            parts[name] = without_failures(part, tool) if properties(part) else without_failed_states(part)
-        elif name in required(schema) or main_type(part) != "object":
+            parts[name] = without_failures(inner, tool) if properties(inner) else without_failed_states(inner)
+        elif name in required(schema) or main_type(inner) != "object":
             parts[name] = {"const": least}
             finds_nothing |= least == []
     if finds_nothing:  # a check without errors succeeds
-        flags = [name for name, part in parts.items() if snake(name) in _FOUND_GOOD and main_type(part) == "boolean"]
+        flags = [name for name, inner in parts.items() if snake(name) in _FOUND_GOOD and main_type(inner) == "boolean"]
         parts |= {name: {"const": True} for name in flags if not constants(parts[name])}
     return {**schema, "properties": parts} if parts else schema
 

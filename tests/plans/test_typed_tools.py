@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, answered, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 
 from mcp_sim.simulator.check_calls import failing_tools
 from mcp_sim.types.json_schema.validation import RESULT_FORMATS, Validator
@@ -38,6 +38,25 @@ async def test_a_compound_noun_whose_key_is_that_of_its_last_word_is_that_entity
         created = await answered(world, f"create_{owner}_{noun}", name="Ada")
         assert created["name"] == "Ada"
         assert await answered(world, f"get_{noun}", id=created[f"{noun}_id"]) == created
+
+
+@pytest.mark.parametrize("ending", ["no", "number", "code", "uid"])
+@pytest.mark.parametrize(("owner", "noun", "several"), [("fleet", "bus", "fleet_buses"), ("city", "permit", "permits")])
+async def test_a_compound_noun_with_the_number_of_its_last_word_is_that_entity(
+    tmp_path: Path, owner: str, noun: str, several: str, ending: str
+) -> None:
+    key = f"{noun}_{ending}"
+    shown = thing(key, "name", name=TEXT, **{key: TEXT})
+    tools = [
+        tool(f"create_{owner}_{noun}", name=TEXT, output=shown),
+        tool(f"get_{noun}", needed=key, **{key: TEXT}, output=shown),
+        tool(f"list_{several}", output=thing("items", items=rows(name=TEXT, **{key: TEXT}))),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, f"create_{owner}_{noun}", name="Ada")
+        assert await answered(world, f"get_{noun}", **{key: made[key]}) == made
+        listed = (await answered(world, f"list_{several}"))["items"]
+        assert len({row[key] for row in listed}) == len(listed)
 
 
 @pytest.mark.parametrize("noun", ["rule", "crate"])
@@ -187,7 +206,7 @@ async def test_no_success_contains_an_invented_failure(tmp_path: Path, name: str
         for target in "abcd":
             value = await answered(world, name, target=target)
             exception = {"code": 0, "message": ""}
-            empty = {"error": "", "errors": [], "warnings": [], "error_code": "", "failed_count": 0, "skipped": 0}
+            empty: Json = {"error": "", "errors": [], "warnings": [], "error_code": "", "failed_count": 0, "skipped": 0}
             assert value | empty | {"last_error": None, "exception": exception, "status": "ok"} == value
             assert value["note"]
 
@@ -566,3 +585,30 @@ async def test_a_search_for_one_record_of_the_outside_world_finds_it(tmp_path: P
     record = thing("city_id", "name", city_id=TEXT, name=TEXT)
     async with simulator(tmp_path, [tool("find_city", needed="name", name=TEXT, output=record)]).open() as world:
         assert (await answered(world, "find_city", name="Oslo"))["name"] == "Oslo"
+
+
+@pytest.mark.parametrize(
+    ("key", "asked"),
+    [("doc_id", "document_id"), ("ref_id", "document"), ("uuid", "id"), ("documentUid", "document_id"), ("gid", "id")],
+)
+async def test_the_id_that_a_create_returns_names_the_record_whatever_it_is_called(
+    tmp_path: Path, key: str, asked: str
+) -> None:
+    named = [tool(f"{verb}_document", needed=asked, **{asked: TEXT}) for verb in ("read", "lock", "delete")]
+    tools = [tool("new_document", title=TEXT, output=thing(key, "title", **{key: TEXT, "title": TEXT})), *named]
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, "new_document", title="Plan")
+        assert (await answered(world, "read_document", **{asked: made[key]}))["title"] == "Plan"
+        await answered(world, "lock_document", **{asked: made[key]})
+        await answered(world, "delete_document", **{asked: made[key]})
+        assert made[key] in await refused(world, "read_document", **{asked: made[key]})
+
+
+async def test_a_second_id_of_a_record_names_it_and_that_of_another_record_does_not(tmp_path: Path) -> None:
+    ids = dict.fromkeys(("id", "uuid", "job_uid", "owner_id"), TEXT)
+    tools = [tool("add_job", title=TEXT, output=thing(*ids, **ids)), tool("get_job", job_id=TEXT)]
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, "add_job", title="Sweep")
+        for name in ("id", "uuid", "job_uid"):
+            assert (await answered(world, "get_job", job_id=made[name]))["id"] == made["id"]
+        assert made["owner_id"] in await refused(world, "get_job", job_id=made["owner_id"])

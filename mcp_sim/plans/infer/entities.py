@@ -168,7 +168,7 @@ def with_fractions(
         for features in groups.get(entity.name, ()):
             shown = {name: schema for name, schema in properties(features.shape).items() if name in fields}
             entered = {field: at(features.input, path) for path, field in roles[features.tool.id].sets.items()}
-            for name in (name for part in (shown, entered) for name in part if main_type(part[name]) == "number"):
+            for name in (name for parts in (shown, entered) for name in parts if main_type(parts[name]) == "number"):
                 if name in fields and "integer" in types_of(fields[name].schema):
                     types = [kind for kind in types_of(fields[name].schema) if kind not in {"integer", "number"}]
                     schema = {**fields[name].schema, "type": ["number", *types] if types else "number"}

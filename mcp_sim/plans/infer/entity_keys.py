@@ -12,7 +12,7 @@ from mcp_sim.plans.infer.names import last_nouns
 from mcp_sim.types import Key, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import constants, main_type, properties, required
-from mcp_sim.types.lexicon.english import last_word, snake, words
+from mcp_sim.types.lexicon.english import is_id, last_word, noun_of_id, snake, words
 from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.result_schemas import key_place
 
@@ -37,10 +37,11 @@ def choose_key(
     fields: Mapping[str, Field],
     feature_list: Iterable[ToolFeatures],
     arguments: Container[str],
+    entities: Container[str],
 ) -> str:
     """Return the field that identifies a record. The tools are those of the entity; some name one record.
 
-    `arguments` are those of all tools.
+    `arguments` are those of all tools, `entities` the names of all entities.
     """
     if declared is not None and (declared.key != "id" or "id" in declared.fields):
         return declared.key
@@ -59,8 +60,18 @@ def choose_key(
     by_name = {snake(name): name for name, field in fields.items() if main_type(field.schema) in _SCALAR}
     asked = [*map(snake, keys)]
     short = [word for key in asked for word in (last_word(key),) if key in {f"{name}_{word}" for name in own}]
-    wanted = ("id", *(f"{name}_{ending}" for name in own for ending in _ENDINGS), *asked, *short, *_OTHERS)
+    issued = _issued_ids(mine, entities)
+    wanted = ("id", *(f"{name}_{ending}" for name in own for ending in _ENDINGS), *asked, *short, *issued, *_OTHERS)
     return next((by_name[name] for name in wanted if name in by_name), "id")
+
+
+def _issued_ids(mine: Iterable[ToolFeatures], entities: Container[str]) -> list[str]:
+    """Return the only id that a create returns, gets from no argument, and that is of no other entity: `doc_id`."""
+    creates = [features for features in mine if features.verb == "create"]
+    given = {snake(name) for features in creates for name in properties(features.input)}
+    shown = {snake(name) for features in creates for name in properties(features.shape)} - given
+    ids = [name for name in shown if is_id(name) and noun_of_id(name) not in entities]
+    return ids if len(ids) == 1 else []
 
 
 def _is_named(entity: str, mine: Iterable[ToolFeatures], arguments: Container[str]) -> bool:

@@ -256,7 +256,7 @@ def _result_places(features: ToolFeatures, roles: Roles, entity: Entity) -> Enve
     if envelope.success is not None and last_name(envelope.success) in map(snake, roles.sets.values()):
         envelope = replace(envelope, success=None)
     is_record = envelope.record is not None and entity.key in properties(features.shape)
-    naming = roles.key or next(iter(roles.filters), None)  # records without an id are named by what they hold
+    naming = roles.key or next(iter(roles.filters), None)  # records without an id have what the call names
     if features.verb == "delete" and naming is not None and not properties(features.output):
         envelope = replace(envelope, key=last_name(naming))
     is_field = is_record and total.startswith(f"{envelope.record}." if envelope.record else "")

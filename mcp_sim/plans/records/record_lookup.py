@@ -18,7 +18,7 @@ from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import as_list, at, items, main_type, required
 from mcp_sim.types.json_values import value_at
-from mcp_sim.types.lexicon.english import last_word, snake, words
+from mcp_sim.types.lexicon.english import is_id, last_word, noun_of_id, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.time_formats import parse_time
@@ -112,7 +112,8 @@ def _other_names(tool: Tool, plan: Plan, entity: Entity) -> list[str]:
     """Return the fields that an argument may name a record by, besides the key.
 
     `code` for `code` or `room_code`, `name` for `id_or_name`, or where an `id` is described as "The ID or name of the
-    template", the tool as "Show a template by ID or name", or the argument is called `template`.
+    template", the tool as "Show a template by ID or name", or the argument is called `template`. Another id of the
+    record itself, such as a `uuid`, or the `doc_id` of a document, does for any argument.
     """
     name = snake(plan.key or "")
     either, described = name.split("_or_"), at(expanded(tool.input_schema), plan.key or "")
@@ -120,7 +121,8 @@ def _other_names(tool: Tool, plan: Plan, entity: Entity) -> list[str]:
     own = {name.removeprefix(f"{noun}_") for noun in (entity.name, last_word(entity.name))}
     names = {name, *own, *either[1:], *either[:-1], *(word.lower() for pair in pairs for word in pair)}
     names |= {"name", "path", "title"} if name in {entity.name, last_word(entity.name)} else set[str]()
-    return [name for name in entity.fields if name != entity.key and snake(name) in names]
+    ids = {at for at in map(snake, entity.fields) if is_id(at) and entity.name.startswith(noun_of_id(at))}
+    return [name for name in entity.fields if name != entity.key and snake(name) in names | ids]
 
 
 def _finder_by_fields(tool: Tool, plan: Plan, entity: Entity) -> Find:

@@ -6,7 +6,7 @@ records whose number nothing fixes are absorbed.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -20,7 +20,7 @@ from mcp_sim.types.frozen import frozen
 from mcp_sim.types.json_schema.shapes import as_list, as_object
 from mcp_sim.types.json_values import Key, Path, is_key, leaves, value_at
 from mcp_sim.types.kinds import Answer, Invent
-from mcp_sim.types.lexicon.english import is_id, singular, snake
+from mcp_sim.types.lexicon.english import is_id, noun_of_id, singular, snake
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key, was_written
 
@@ -57,7 +57,7 @@ def absorbing(answer: Answer, plan: Plan, domain: Domain) -> Answer:
         if not isinstance(body, ToolResult) or not transition.observation.ok:
             return transition
         rows = value_at(body.value, place) if own and place is not None else None
-        claimed = {id(row) for row in (rows, *as_list(rows))}
+        claimed = {id(row): own or "" for row in (rows, *as_list(rows))}
         shown = [*_mentions(rows, own or "", names, claimed), *_mentions(body.value, component, names, claimed)]
         changes = _absorbed(turn, transition, shown, invent, domain) if shown else []
         return transition if not changes else replace(transition, absorbed=(*transition.absorbed, *changes))
@@ -71,11 +71,11 @@ def _names_of(domain: Domain) -> Names:
     return domain.kept[_names_of]
 
 
-def _mentions(value: Json, name: str, names: Names, claimed: Container[int]) -> Iterator[_Mention]:
+def _mentions(value: Json, name: str, names: Names, claimed: Mapping[int, str]) -> Iterator[_Mention]:
     """Yield each record that a value holds or names by its key.
 
-    `name` is that of the property which holds the value. The objects with `claimed` ids are records of the plan's own
-    entity, whatever their `type` is.
+    `name` is that of the property which holds the value. The objects with `claimed` ids are records of the entity that
+    these name, whatever their `type` is.
     """
     for item in as_list(value):
         yield from _mentions(item, name, names, claimed)
@@ -89,7 +89,9 @@ def _mentions(value: Json, name: str, names: Names, claimed: Container[int]) -> 
         if isinstance(held, dict | list):
             yield from _mentions(held, name if key == WRAPPER else key, names, claimed)
         elif (target := names.named_by(key)) is not None:
-            yield _Mention(target, held, {})
+            is_own = claimed.get(id(value)) == target.name == noun_of_id(snake(key))
+            if not is_own or _key_name(body, target.key) in {None, key}:  # not the `job_uid` beside the id of a job
+                yield _Mention(target, held, {})
 
 
 def _key_name(body: Record, key: str) -> str | None:

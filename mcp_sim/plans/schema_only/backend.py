@@ -211,8 +211,8 @@ def _promised(tool: Tool, place: str | None, domain: Domain, wrapper: str | None
 
 def _count_of_items(tool: Tool, schema: Record) -> Callable[[Record], Record]:
     """Return what counts the items of the only list that a call gives, as all done: `imported` of `import_rows`."""
-    lists = [name for name, part in properties(expanded(tool.input_schema)).items() if main_type(part) == "array"]
-    numbers = [name for name, part in properties(schema).items() if main_type(part) == "integer"]
+    lists = [name for name, shape in properties(expanded(tool.input_schema)).items() if main_type(shape) == "array"]
+    numbers = [name for name, shape in properties(schema).items() if main_type(shape) == "integer"]
     counts = success_flags(words(last_segment(tool.name)), numbers) if len(lists) == 1 else []
     return lambda arguments: {
         name: len(as_list(arguments[at])) for name in counts for at in lists if isinstance(arguments.get(at), list)
