@@ -15,6 +15,7 @@ from textwrap import wrap
 from mcp_sim.cli.files import back_up, replace_file
 from mcp_sim.cli.parsing import trust_option
 from mcp_sim.cli.terminal import Palette, json_option, note, print_json
+from mcp_sim.plans.records.marks import doubts_of
 from mcp_sim.simulator.compile import load
 from mcp_sim.simulator.inferred_tools import alternatives, corrections
 from mcp_sim.spec import yaml12
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     names = {plan.entity for plan in plans} if args.tool is not None else {*domain.entities}
     entities = [entity for name, entity in domain.entities.items() if name in names]
     if args.json:
-        shown = {plan.tool: _plan_as_json(plan) for plan in plans}
+        shown = {plan.tool: {**_plan_as_json(plan), "guesses": doubts_of(plan, domain)} for plan in plans}
         print_json({"tools": shown, "entities": {entity.name: asdict(entity) for entity in entities}})
     else:
         print(_report(domain, plans, entities, in_full=args.tool is not None))
@@ -72,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 def _report(domain: Domain, plans: Sequence[Plan], entities: Sequence[Entity], *, in_full: bool) -> str:
     """Return the plans and their entities as text. `in_full`: the plans are chosen ones, shown with all reasons."""
     palette = Palette.of(sys.stdout)
-    shown = plan_lines(plans, palette, in_full=in_full)
+    shown = plan_lines(plans, domain, palette, in_full=in_full)
     return "\n".join([*shown, *entity_lines(entities, palette), *_correction_lines(domain, plans)])
 
 
@@ -145,8 +146,8 @@ _OPERATORS = {
 # tools ----------------------------------------------------------------------------------------------------------------
 
 
-def plan_lines(plans: Sequence[Plan], palette: Palette, *, in_full: bool) -> Iterator[str]:
-    """Yield what each tool does, and for each field of its plan the value, its source and confidence.
+def plan_lines(plans: Sequence[Plan], domain: Domain, palette: Palette, *, in_full: bool) -> Iterator[str]:
+    """Yield what each tool does, for each field of its plan the value, its source and confidence, and why it guesses.
 
     `in_full`: with the reasons for each field, and the plans of choices.
     """
@@ -159,6 +160,8 @@ def plan_lines(plans: Sequence[Plan], palette: Palette, *, in_full: bool) -> Ite
     for text, (_, plan) in zip(texts, entries, strict=True):
         yield palette.yellow(f"{text}  a guess") if plan.guessed else text
         yield from _details(plan, palette) if in_full else _overview(plan, palette)
+        doubts = "; ".join(doubts_of(plan, domain))
+        yield from (palette.yellow(line) for line in _labelled("guessed", doubts) if doubts)
 
 
 def _plans_of_choices(plan: Plan) -> Iterator[tuple[str, Plan]]:

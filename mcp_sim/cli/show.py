@@ -214,7 +214,8 @@ def _sections(step: Record) -> Iterator[tuple[str, str]]:
     if step["entry"] != "call":
         yield "what", _json({name: value for name, value in step.items() if name not in ("n", "entry", "at")})
         return
-    notes = [note for note in ("guessed", "stub") if step.get(note)]
+    notes = [f"guessed: {'; '.join(step.get('guesses', ['a guess']))}"] if step["guessed"] else []
+    notes += ["stub"] if step.get("stub") else []
     notes += [f"answered by {step['source']}"] if step.get("source") else []
     marks = f" ({', '.join(notes)})" if notes else ""
     yield "call", f"{step['tool']}{marks}\n{_json(step['arguments'])}"

@@ -41,7 +41,7 @@ class TakenAnswers:
         """Return what the plan of the tool answers from the world's records."""
         tool = self.tool(turn)
         transition = tool.answer(turn, self._invent)
-        return replace(transition, guessed=True) if tool.plan.guessed else transition
+        return transition.marked(*tool.plan.guesses)
 
     def draft(self, turn: Turn) -> Draft | None:
         """Return what the plan of the tool would answer; None if the call is invalid or a program answers it."""

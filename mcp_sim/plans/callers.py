@@ -25,7 +25,7 @@ def with_caller(answer: Answer, caller: Caller, tool: Tool, domain: Domain) -> A
             named = {at: value for at, value in turn.call.arguments.items() if at != token_name}
             return answer(replace(turn, call=replace(turn.call, arguments={**named, name: known})), invent)
         if token is None or any(past.tool in issuing for past in turn.history):
-            return replace(answer(turn, invent), guessed=True)
+            return answer(turn, invent).marked(f"nothing says whose {token_name} it is")
         return Transition(tool.failure("invalid", f"Invalid {token_name}"))
 
     return answer_of_caller

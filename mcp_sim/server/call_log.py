@@ -122,7 +122,7 @@ def step_lines(step: Step, *, with_idle: bool = False) -> list[str]:
     match step.entry:
         case "call":
             assert step.served is not None
-            guessed = " (guessed)" if step.guessed else ""
+            guessed = f" (guessed: {'; '.join(step.guesses)})" if step.guessed else ""
             asked = f"#{step.n} {step.tool} {shorten(step.arguments)}"
             line = f"{asked} -> {render_observation(step.served)}{guessed}"
             return [printable(line), *map(printable, fault_lines(step, with_idle=with_idle))]

@@ -279,7 +279,7 @@ class WorldStep:
         if is_planned and content and not self._content_problems(turn, transition, self.inspect_firmly):
             self._report_doubts(turn.tool.id, content)
             noted = {**transition.measured, "findings": [*content]}
-            transition, content = replace(transition, guessed=True, measured=noted), ()
+            transition, content = replace(transition.marked(*content), measured=noted), ()
         if not shape and not content:
             return transition, Attempt("", ())
         problems = (*shape, *content)
@@ -348,7 +348,7 @@ def _with_result(transition: Transition, repair: Callable[[Json], Json]) -> Tran
     body = transition.observation.body
     value = body.value if isinstance(body, ToolResult) else None
     observation = replace(transition.observation, body=ToolResult(repair(value)))
-    return replace(transition, observation=observation, guessed=True)
+    return replace(transition, observation=observation).marked("the result is repaired to fit its outputSchema")
 
 
 def _named(source: str, transition: Transition) -> Transition:

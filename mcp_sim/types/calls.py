@@ -189,8 +189,8 @@ class Transition:
     agent is served; the call's changes are computed from the state after them."""
     absorbed: tuple[Change, ...] = ()
     """Records that the observation mentions for the first time; they exist from now on, if it is served."""
-    guessed: bool = False
-    """Whether the answer rests on a guess."""
+    guesses: tuple[str, ...] = ()
+    """Why the answer rests on a guess; empty if it does not."""
     no_effect: frozenset[str] = frozenset()
     """The ids of perturbations that found nothing to change."""
     unchecked: frozenset[tuple[str, Key, str]] = frozenset()
@@ -207,6 +207,15 @@ class Transition:
     """Whether the call has, or may have, changed a real server."""
     repeats: int = 0
     """The number of the earlier call with the same idempotency key whose answer this is, or 0."""
+
+    @property
+    def guessed(self) -> bool:
+        """Whether the answer rests on a guess."""
+        return bool(self.guesses)
+
+    def marked(self, *reasons: str) -> Transition:
+        """Return the transition marked as a guess for these reasons, besides its own."""
+        return replace(self, guesses=tuple(dict.fromkeys((*self.guesses, *reasons)))) if reasons else self
 
 
 @dataclass(slots=True)
@@ -379,7 +388,8 @@ class Step:
     """The changes that were written."""
     absorbed: tuple[Change, ...] = ()
     """The records that the observation mentions for the first time."""
-    guessed: bool = False
+    guesses: tuple[str, ...] = ()
+    """Why the answer rests on a guess; empty if it does not."""
     stub: bool = False
     """Whether a stub of the scenario answered."""
     keeps: Kept = ""
@@ -399,3 +409,8 @@ class Step:
     `{"disable": ID}` or `{"advance_ms": ...}`."""
     opening: Record = field(default_factory=dict[str, Any])
     """Of a reset: seed, stream, clock, intensity."""
+
+    @property
+    def guessed(self) -> bool:
+        """Whether the answer rests on a guess."""
+        return bool(self.guesses)

@@ -209,6 +209,13 @@ class Plan:
         """Whether there is too little evidence for the plan; steps with such a plan are marked in the ledger."""
         return self.confidence < _SURE or self.verb == "unknown"
 
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """Why its answers rest on a guess; empty if there is enough evidence for the plan."""
+        if self.verb == "unknown":
+            return (f"what the tool does is unknown: {next(iter(self.reasons), 'nothing says it')}",)
+        return (f"what the tool does is inferred with a confidence of {self.confidence:.2f}",) if self.guessed else ()
+
     def is_guessed(self, name: str) -> bool:
         """Return whether there is too little evidence for a field. Those that are not set are as sure as the plan."""
         basis = self.basis.get(name)

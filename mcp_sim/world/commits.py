@@ -253,7 +253,7 @@ def step_of(
         served=transition.observation,
         committed=transition.changes,
         absorbed=absorbed,
-        guessed=transition.guessed,
+        guesses=transition.guesses,
         stub=answered.is_stub,
         keeps=keeps,
         source="" if answered.truth is None or answered.is_stub else answered.truth.source,

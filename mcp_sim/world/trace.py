@@ -143,7 +143,7 @@ def _call_bytes(step: Step) -> bytes:
             b"null" if same or served is None else observation_bytes(served),
             committed,
             changes_bytes(step.absorbed),
-            b',"guessed":true' if step.guessed else b',"guessed":false',
+            _guesses_bytes(step.guesses),
             b',"stub":true' if step.stub else b"",
             b',"keeps":%b' % encode(step.keeps) if step.keeps else b"",
             b',"source":%b' % encode(step.source) if step.source else b"",
@@ -171,8 +171,12 @@ def _transition_bytes(transition: Transition, changes: bytes | None) -> bytes:
 
 
 def _counterfactual_bytes(transition: Transition) -> bytes:
-    guessed = b',"guessed":true}' if transition.guessed else b"}"
-    return b',"counterfactual":' + _transition_bytes(transition, None)[:-1] + guessed
+    guesses = _guesses_bytes(transition.guesses) if transition.guesses else b""
+    return b',"counterfactual":' + _transition_bytes(transition, None)[:-1] + guesses + b"}"
+
+
+def _guesses_bytes(guesses: tuple[str, ...]) -> bytes:
+    return b',"guessed":true,"guesses":%b' % encode(guesses) if guesses else b',"guessed":false'
 
 
 def observation_bytes(observation: Observation) -> bytes:
@@ -260,8 +264,13 @@ def changes_of(bodies: Iterable[Record]) -> tuple[Change, ...]:
 
 def transition_of(body: Record) -> Transition:
     """Return the world's own transition of a step."""
-    changes, repeats, guessed = changes_of(body["changes"]), body.get("repeats", 0), body.get("guessed", False)
-    return Transition(observation_of(body["observation"]), changes, repeats=repeats, guessed=guessed)
+    changes, repeats = changes_of(body["changes"]), body.get("repeats", 0)
+    return Transition(observation_of(body["observation"]), changes, repeats=repeats, guesses=_guesses_of(body))
+
+
+def _guesses_of(body: Record) -> tuple[str, ...]:
+    """Return why an answer is a guess. Earlier versions wrote no reasons."""
+    return tuple(body.get("guesses", ())) or (("a guess",) if body.get("guessed", False) else ())
 
 
 def step_from_json(body: Record) -> Step:
@@ -281,7 +290,7 @@ def step_from_json(body: Record) -> Step:
         served=truth.observation if served is None and truth is not None else served,
         committed=changes_of(body.get("committed", ())),
         absorbed=changes_of(body.get("absorbed", ())),
-        guessed=body.get("guessed", False),
+        guesses=_guesses_of(body),
         stub=body.get("stub", False),
         keeps=body.get("keeps", ""),
         source=body.get("source", ""),

@@ -77,7 +77,7 @@ class Adoption:
         true, problem = (self._certain(), EXISTS) if failed else (self._denied(), MISSES)
         if true is None:
             if failed:
-                return Transition(observation, guessed=self.tool.plan.guessed)
+                return Transition(observation, guesses=self.tool.plan.guesses)
             return self._consistent(observation) if is_last else self._transition(self._judged(observation))
         if not is_last:
             raise Rejected("", [problem])
@@ -100,13 +100,13 @@ class Adoption:
         """Return a transition that nothing of the answer is in."""
         self.identified = False
         self.figures["repaired"] = [""]
-        return replace(transition, guessed=self.tool.plan.guessed)
+        return replace(transition, guesses=self.tool.plan.guesses)
 
     def taken(self, observation: Observation) -> Transition:
         """Return the transition of an answer that is true, whatever the world knows."""
         if has_failed(observation):
             return Transition(observation)
-        return replace(self._transition(self._read(observation)), guessed=False)
+        return replace(self._transition(self._read(observation)), guesses=())
 
     def subjects(self, value: Json) -> list[Subject]:
         """Return what an answer of this call is about."""
@@ -261,7 +261,7 @@ class Adoption:
             changes,
             () if self.draft is None or not self.draft.ok else self.draft.transition.agenda,
             absorbed=tuple(absorption.absorbed),
-            guessed=plan.guessed,
+            guesses=plan.guesses,
             unchecked=frozenset(absorption.unchecked),
         )
 

@@ -116,7 +116,7 @@ class ModelPredictor:
         memory = self._conversation.memory(turn)
         earlier = self._earlier(turn, tool)
         if earlier is not None and not memory.get(f"identified/{turn.draws.scope}", False):
-            return Transition(earlier, guessed=tool.plan.guessed)
+            return Transition(earlier, guesses=tool.plan.guesses)
         if self._settings.ask_always or draft is None or not draft.is_determined or tool.plan.guessed:
             return None
         if tool.plan.verb in RECORDLESS:

@@ -36,7 +36,7 @@ class SecondLook:
             return self._repeated(adoption)
         view = adoption.turn.view
         if adoption.draft is not None and not adoption.draft.ok and self.transition.observation.ok:
-            return Transition(adoption.draft.transition.observation, guessed=self.transition.guessed)
+            return Transition(adoption.draft.transition.observation, guesses=self.transition.guesses)
         readable = Readable.of(self.transition.observation)
         if readable is None:
             return self.transition

@@ -70,6 +70,7 @@ class _Answers:
     def _answer(self, tool: str) -> Answer:
         if tool in self._compiled:
             return self._compiled[tool]
+        from mcp_sim.plans.records.backend import marking  # noqa: PLC0415 (tools are listed without it)
         from mcp_sim.plans.records.open_world import open_answer  # noqa: PLC0415 (no tool is listed sooner for it)
         from mcp_sim.plans.records.shown_records import absorbing  # noqa: PLC0415 (tools are listed without it)
         from mcp_sim.plans.records.side_effects import with_side_effects  # noqa: PLC0415 (tools are listed without it)
@@ -86,11 +87,11 @@ class _Answers:
             from mcp_sim.plans.callers import with_caller  # noqa: PLC0415 (few scenarios have tokens)
 
             answer = with_caller(answer, caller, self._domain.tools[tool], self._domain)
+        answer = marking(answer, plan, self._bare)
         wrapper = self._domain.wrappers.get(tool)
         bare = answer if wrapper is None else partial(_unwrapped, answer, wrapper)
         form = None if self._bare.tools[tool] is self._domain.tools[tool] else flagged_result(self._domain.tools[tool])
-        bare = bare if form is None else partial(_flagged, bare, form)
-        self._compiled[tool] = partial(_guessed, bare) if plan.guessed else bare
+        self._compiled[tool] = bare if form is None else partial(_flagged, bare, form)
         return self._compiled[tool]
 
     def _may_take_long(self, turn: Turn) -> bool:
@@ -126,10 +127,6 @@ def _unwrapped(answer: Answer, wrapper: str, turn: Turn, invent: Invent) -> Tran
 
 def _flagged(answer: Answer, form: FlaggedResult, turn: Turn, invent: Invent) -> Transition:
     return form.flagged(answer(turn, invent), turn.tool)
-
-
-def _guessed(answer: Answer, turn: Turn, invent: Invent) -> Transition:
-    return replace(answer(turn, invent), guessed=True)
 
 
 def _is_large(value: Json, levels: int = 3) -> bool:

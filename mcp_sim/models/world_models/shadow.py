@@ -91,6 +91,7 @@ def _by_store(plans: Iterable[Plan]) -> Mapping[str, Sequence[str]]:
 OWNER = "shadow"
 WORLD, UPSTREAM, BOTH = "world", "upstream", "upstream and world"
 """What the ledger calls the sources of answers."""
+_LACKING = ("the real server does not know what the world has written",)
 ACTOR = "the real server"  # the actor of events by which the world gets to know records before it writes them
 
 
@@ -137,11 +138,13 @@ class Shadowing:
         observation = await self._asked(turn)
         overlay = Overlay(self._answers.adoption(turn), written)
         if has_failed(observation):
-            return Transition(observation, is_real=True, source=UPSTREAM, guessed=overlay.may_hide_writes)
+            return Transition(
+                observation, is_real=True, source=UPSTREAM, guesses=_LACKING if overlay.may_hide_writes else ()
+            )
         laid = overlay.lay(observation)
         taken = overlay.adoption.taken(laid.observation)
         source = BOTH if laid.is_changed else UPSTREAM
-        return replace(taken, is_real=True, source=source, guessed=laid.is_unsure)
+        return replace(taken, is_real=True, source=source, guesses=_LACKING if laid.is_unsure else ())
 
     async def _asked(self, turn: Turn) -> Observation:
         """Return the answer of the real server, which is asked once for each call."""

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 from typing import TypeAlias
 
 from mcp_sim.plans.acknowledgements import acknowledged_data, acknowledgement
 from mcp_sim.plans.infer.envelopes import record_schema
-from mcp_sim.plans.infer.filters import is_loose, is_presentation
+from mcp_sim.plans.infer.filters import is_loose
 from mcp_sim.plans.records.arguments import argument, with_whole_numbers
 from mcp_sim.plans.records.creation import Creation
 from mcp_sim.plans.records.doubts import (
     absence_test,
     doubts_noter,
     doubts_test,
+    in_doubt,
     inner_doubts_test,
     is_unsure_write,
     missing_record_noter,
 )
-from mcp_sim.plans.records.effects import Facts, Render, WriteMany, batch
+from mcp_sim.plans.records.effects import Effect, Facts, Render, WriteMany, batch
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
+from mcp_sim.plans.records.marks import (
+    doubting_unread,
+    refusal_doubts,
+    standing_doubts,
+    unread_arguments,
+)
 from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_record, parts_of
 from mcp_sim.plans.records.removal import removal
 from mcp_sim.plans.records.results import reports_failures, result_renderer
 from mcp_sim.plans.records.selection import Page, Select, parent_check, selector
-from mcp_sim.plans.records.side_effects import doubting_new_fields
+from mcp_sim.plans.records.side_effects import doubting_named_amounts, doubting_new_fields
 from mcp_sim.plans.records.updates import updating
 from mcp_sim.plans.refusal import choices_text, invalid, not_found, nothing_left, sentence_of
 from mcp_sim.types import Json, Observation, Tool, Transition, Turn
@@ -36,15 +44,15 @@ from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import at, is_nullable, properties, required
 from mcp_sim.types.json_values import encode, value_at
 from mcp_sim.types.kinds import Answer, Backend, Invent, backends
-from mcp_sim.types.lexicon.english import words
-from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import CERTAIN, DECLARED, Plan
 from mcp_sim.types.result_schemas import result_schema
 
 Show: TypeAlias = Callable[[Facts], Transition]
 """Makes a transition without changes of what a call did or found."""
 
-_NARROWING = terms("arguments.narrowing")
+_UNNAMED = ("the call names no record",)
+_SEVERAL = ("nothing says which of several records is meant",)
+_LOOSE = ("nothing matches exactly, and some records match in part",)
 _WRITES = {"create": Creation, "update": updating, "delete": removal}
 
 
@@ -68,12 +76,12 @@ def _choice_answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
     """Return the answer of a tool whose argument `plan.choice` selects one of `plan.choices`.
 
     Without the argument, the default of its schema is meant, or the first choice if the argument is optional.
-    Transitions of a guessed choice are marked as guessed.
+    Each choice has marks of its own.
     """
     name, answers = plan.choice or "", dict[str, Answer]()
     for value, choice in plan.choices.items():
         variant = choice if choice.result else replace(choice, result=plan.result)
-        answers[value] = backends[choice.backend]().compile(tool, variant, domain)
+        answers[value] = marking(backends[choice.backend]().compile(tool, variant, domain), choice, domain)
     first = None if name in required(tool.input_schema) else next(iter(answers), None)
     usual: Json = properties(tool.input_schema).get(name, {}).get("default", first)
 
@@ -82,18 +90,27 @@ def _choice_answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
         chosen = encode(asked).decode() if isinstance(asked, bool) else asked
         if not isinstance(chosen, str) or chosen not in answers:
             return Transition(invalid(tool, name, asked, f"{name} must be {choices_text(answers)}"))
-        transition = answers[chosen](turn, invent)
-        return replace(transition, guessed=True) if plan.choices[chosen].guessed else transition
+        return answers[chosen](turn, invent)
 
     return answer
 
 
-def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
-    """Compile what makes a transition of the facts of a call.
+def marking(answer: Answer, plan: Plan, domain: Domain) -> Answer:
+    """Return an answer that is marked for what makes all answers of a plan, or a refusal, a guess."""
+    reasons, refused = [*plan.guesses, *standing_doubts(plan, domain)], refusal_doubts(plan, domain)
 
-    It is guessed if it shows values that were generated for the result, a record that nothing specifies and no call
-    wrote, a change that is unknown, such as that of a `decision` where the result has a status, or rows in a
-    result without a place for them.
+    def marked(turn: Turn, invent: Invent) -> Transition:
+        transition = answer(turn, invent)
+        return transition.marked(*(reasons if transition.observation.ok else refused(turn)))
+
+    return marked
+
+
+def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
+    """Compile what makes a transition of the facts of a call, marked with why the result is a guess.
+
+    It shows values that were generated for it, a record that nothing specifies and no call wrote, a change that is
+    unknown, such as that of a `decision` where the result has a status, or rows in a result without a place for them.
     """
     name = plan.entity or ""
     is_unspecified, shape = name in domain.unspecified, record_schema(plan.envelope, expanded(tool.output_schema or {}))
@@ -101,52 +118,44 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
     stored = frozenset(part for part in needed if part in domain.entities[name].fields)
     written = {*plan.sets.values(), *plan.how}
     is_seen = not properties(shape) or not properties(shape).keys().isdisjoint(written)
-    unread = _unread_arguments(tool, plan)
     is_idle = plan.verb == "update" and not (plan.sets and is_seen) and not plan.fixed
     has_no_place = plan.verb in {"list", "search"} and (plan.envelope.rows, plan.envelope.total) == (None, None)
-    is_idle = is_idle or (has_no_place and bool(properties(shape)))
-    place = domain.entities[name].inside
+    place, unread = domain.entities[name].inside, unread_arguments(plan, domain)
     doubts = doubts_name(name if place is None else place.entity)
     shown = frozenset(properties(shape)) | {*plan.envelope.shows.values()}
     is_doubtful = doubts_test(plan, shown) if place is None else inner_doubts_test(plan, place)
+    is_new = plan.verb == "create"  # what is in doubt of a new record is known where it is written
+    always = ["nothing says what the call changes"] if is_idle else []
+    always += ["no place of the result is for the records"] if has_no_place and properties(shape) else []
 
     def show(facts: Facts) -> Transition:
         observation = render(facts)
         rows = facts.page.rows if facts.record is None or facts.key is None else [(facts.key, facts.record)]
-        is_guessed = (
-            is_idle
-            or bool(facts.guesses)
-            or any(map(facts.turn.call.arguments.get, unread))
-            or (facts.turn.memory.get(doubts) and is_doubtful(facts.turn, (key for key, _ in rows)))
-            or not all(record.keys() >= stored for _, record in rows)
-        )
-        if is_unspecified and not is_guessed:
+        reasons, given = [*always], facts.turn.call.arguments
+        reasons += [f"the argument {unused} has no role in the plan" for unused in unread if given.get(unused)]
+        if facts.guesses:
+            reasons.append(f"nothing determines {', '.join(facts.guesses)}")
+        if not is_new and facts.turn.memory.get(doubts) and is_doubtful(facts.turn, (key for key, _ in rows)):
+            reasons.append(in_doubt(name))
+        if not all(record.keys() >= stored for _, record in rows):
+            reasons.append("a record lacks what the result shows")
+        if is_unspecified:
             first = facts.view.initial_records(name)
-            is_guessed = any(key in first and facts.view.latest_write(name, key) is None for key, _ in rows)
-        return Transition(observation, guessed=is_guessed)
+            if any(key in first and facts.view.latest_write(name, key) is None for key, _ in rows):
+                reasons.append(f"nothing specifies the records of {name}")
+        return Transition(observation, guesses=tuple(reasons))
 
     return show
 
 
-def _unread_arguments(tool: Tool, plan: Plan) -> frozenset[str]:
-    """Return the arguments of a read that select nothing, and should: no field has their name."""
-    paging, plain = plan.paging, (plan.key, plan.query, plan.holder, plan.each)
-    read = {*plan.filters, *plan.envelope.echoes.values(), *plain, paging.limit, paging.offset, paging.page}
-    roots = {name.split(".")[0] for name in (*read, paging.cursor, paging.sort, paging.order) if name}
-    asked = properties(tool.input_schema) if plan.verb in {"get", "list", "search"} else {}
-    others = {name: schema for name, schema in asked.items() if name not in roots}
-    return frozenset(
-        name
-        for name, schema in others.items()
-        if not _NARROWING.isdisjoint(words(name)) or not is_presentation(name, schema)
-    )
-
-
 def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer of a tool that creates, updates or deletes records."""
-    write, note = doubting_new_fields(_WRITES[plan.verb](tool, plan, domain), plan, domain), doubts_noter(plan)
+    write = doubting_unread(_WRITES[plan.verb](tool, plan, domain), plan, domain)
+    write = doubting_named_amounts(doubting_new_fields(write, plan, domain), plan, domain)
+    note = doubts_noter(plan)
     doubts, is_unsure, is_lost = doubts_name(plan.entity or ""), is_unsure_write(plan), absence_test(plan)
     note_missing = missing_record_noter(plan, domain)
+    doubted = (in_doubt(plan.entity or ""),)
     is_vague = plan.verb == "create" and plan.basis.get("verb", DECLARED).confidence < CERTAIN
     acknowledge = (acknowledgement if tool.prose else acknowledged_data)(tool.name, tool.description)
     if plan.each is not None:
@@ -155,20 +164,21 @@ def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     def answer(turn: Turn, invent: Invent) -> Transition:
         effect = write(turn, invent)
         if isinstance(effect, Observation):
-            return Transition(effect, guessed=note_missing(turn) or is_lost(turn))
+            is_doubtful = note_missing(turn) or is_lost(turn)
+            return Transition(effect, guesses=doubted if is_doubtful else ())
         if is_vague and turn.view.get(plan.entity or "", effect.key) is not None:
             effect.doubts |= {ANY_FIELD}  # what the verb does to a record that exists is unknown
         if effect.key == EVERY_RECORD:
             Doubts(turn.memory, plan.entity or "").add(EVERY_RECORD, effect.doubts, turn.index)
             if tool.output_schema is None:
-                return Transition(tool.success(acknowledge(turn.call.arguments)), guessed=True)
+                return Transition(tool.success(acknowledge(turn.call.arguments)), guesses=_UNNAMED)
             if not turn.view.count(plan.entity or ""):
-                return Transition(nothing_left(tool, plan.entity or ""), guessed=True)
+                return Transition(nothing_left(tool, plan.entity or ""), guesses=_UNNAMED)
             effect.key = ""  # no record is named
         elif effect.doubts or turn.memory.get(doubts) or is_unsure:
             note(turn, effect)
         shown = show(Facts(turn, turn.view, effect.record, effect.key))
-        return replace(shown, changes=effect.changes, guessed=shown.guessed or bool(effect.doubts))
+        return replace(shown, changes=effect.changes).marked(*_undetermined(effect))
 
     return answer
 
@@ -187,8 +197,8 @@ def _changing_many(tool: Tool, write: WriteMany, show: Show, *, partly: bool) ->
         failed, count = written.failed, len(written.done) + len(written.failed)
         if not failed or is_declared or (partly and written.done):
             shown = show(Facts(turn, written.view, batch=written))
-            is_guessed = shown.guessed or any(effect.doubts for _, effect in written.done)
-            return replace(shown, changes=written.changes, guessed=is_guessed)
+            reasons = (_undetermined(effect) for _, effect in written.done)
+            return replace(shown, changes=written.changes).marked(*chain.from_iterable(reasons))
         turn.memories.staged = staged
         if count == 1:
             return Transition(failed[0].why)
@@ -205,12 +215,12 @@ def _getting(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
         return _finding(tool, plan, domain, show)
     if entity.inside is not None:
         return _getting_inside(tool, plan, entity, domain, show)
-    find, name, is_lost = finder(tool, plan, entity), entity.name, absence_test(plan)
+    find, name, is_lost, doubted = finder(tool, plan, entity), entity.name, absence_test(plan), (in_doubt(entity.name),)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         key = find(turn)
         if isinstance(key, Observation):
-            return Transition(key, guessed=is_lost(turn))
+            return Transition(key, guesses=doubted if is_lost(turn) else ())
         return show(Facts(turn, turn.view, turn.view.get(name, key), key))
 
     return answer
@@ -221,7 +231,7 @@ def _getting_inside(tool: Tool, plan: Plan, entity: Entity, domain: Domain, show
     fetch, place = argument(plan.key or ""), entity.inside or Inside("", "")
     fetch_holder, holder = argument(plan.holder or ""), Plan(plan.tool, "get", place.entity, key=plan.holder)
     find = None if plan.holder is None else finder(tool, holder, domain.entities[place.entity])
-    is_doubtful = inner_doubts_test(plan, place)
+    is_doubtful, doubted = inner_doubts_test(plan, place), (in_doubt(place.entity),)
 
     def answer(turn: Turn, _invent: Invent) -> Transition:
         asked = fetch(turn.call.arguments)
@@ -234,7 +244,7 @@ def _getting_inside(tool: Tool, plan: Plan, entity: Entity, domain: Domain, show
             missing = not_found(tool, entity.name, None if asked is ABSENT else asked, plan.key)
             is_unsure = bool(turn.memory.get(doubts_name(place.entity))) and is_doubtful(turn, ())
             is_unsure = is_unsure or find_inside(turn.view, entity, asked) is not None  # in the record of another one
-            return Transition(missing, guessed=is_unsure)
+            return Transition(missing, guesses=doubted if is_unsure else ())
         return show(Facts(turn, turn.view, record, record[entity.key]))
 
     return answer
@@ -259,7 +269,8 @@ def _finding(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
                 return Transition(nothing_left(tool, entity))
             return Transition(not_found(tool, entity, turn.call.arguments.get(name or ""), name))
         key, record = row
-        return show(Facts(turn, turn.view, record, key, page))
+        shown = show(Facts(turn, turn.view, record, key, page))
+        return shown.marked(*_SEVERAL) if len(page.rows) > 1 else shown
 
     return answer
 
@@ -316,7 +327,7 @@ def _listing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
         if isinstance(page, Observation):
             return Transition(page)
         shown = show_page(turn, page)
-        return replace(shown, guessed=True) if is_search and not page.rows and finds_any(turn) else shown
+        return shown.marked(*_LOOSE) if is_search and not page.rows and finds_any(turn) else shown
 
     return answer
 
@@ -341,3 +352,10 @@ def _loosened(plan: Plan, domain: Domain) -> Plan:
 
 
 _ANSWERS = {**dict.fromkeys(_WRITES, _changing), **dict.fromkeys(("list", "search"), _listing), "get": _getting}
+
+
+def _undetermined(effect: Effect) -> tuple[str, ...]:
+    """Return the reason to doubt the answer of a write that leaves fields in doubt."""
+    if ANY_FIELD in effect.doubts:
+        return ("nothing says which fields the call changes",)
+    return (f"nothing determines {', '.join(sorted(effect.doubts))}",) if effect.doubts else ()

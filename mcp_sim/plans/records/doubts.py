@@ -87,6 +87,11 @@ def missing_record_noter(plan: Plan, domain: Domain) -> Callable[[Turn], bool]:
     return is_missing
 
 
+def in_doubt(entity: str) -> str:
+    """Return the reason to doubt an answer that shows records of an entity."""
+    return f"an earlier call may have changed records of {entity}"
+
+
 def is_any_doubtful(turn: Turn, entity: str) -> bool:
     """Whether some record of an entity is in doubt."""
     return bool(turn.memory.get(doubts_name(entity)))

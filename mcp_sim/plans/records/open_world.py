@@ -29,7 +29,7 @@ def open_answer(answer: Answer, plan: Plan, domain: Domain) -> Answer:
     if entity is None or plan.backend != "records":
         return answer
     if entity.open:
-        answer = _marked_guessed(answer)
+        answer = _marked(answer, f"the records of {entity.name} are generated as they are asked for")
     is_named = plan.key is not None and plan.each is None and entity.key not in plan.sets.values()
     is_choice = is_named and len(constants(at(expanded(domain.tools[plan.tool].input_schema), plan.key or ""))) > 1
     is_choice = is_choice and entity.name not in domain.specified
@@ -51,9 +51,9 @@ def open_answer(answer: Answer, plan: Plan, domain: Domain) -> Answer:
     return invented
 
 
-def _marked_guessed(answer: Answer) -> Answer:
+def _marked(answer: Answer, reason: str) -> Answer:
     """Return an answer that marks its transitions as guessed."""
-    return lambda turn, invent: replace(answer(turn, invent), guessed=True)
+    return lambda turn, invent: answer(turn, invent).marked(reason)
 
 
 def _with_named_record(answer: Answer, plan: Plan, entity: Entity, domain: Domain) -> Answer:
@@ -88,8 +88,8 @@ def _with_updated_record(answer: Answer, plan: Plan, entity: Entity, domain: Dom
         transition = answer(turn.after([put]), invent)
         mine = [replace(change, expected=0) if change.key == key else change for change in transition.changes]
         if transition.observation.ok and all(change.key != key for change in mine):  # the call sets nothing
-            return replace(transition, absorbed=(put, *transition.absorbed), guessed=True)
-        return replace(transition, changes=tuple(mine), guessed=True)
+            return replace(transition, absorbed=(put, *transition.absorbed)).marked(_generated([put]))
+        return replace(transition, changes=tuple(mine)).marked(_generated([put]))
 
     return invented
 
@@ -137,4 +137,9 @@ def _pinned(answer: Answer, turn: Turn, invent: Invent, absorbed: Sequence[Chang
     transition = answer(turn.after(absorbed), invent)
     if not transition.observation.ok:
         return answer(turn, invent)
-    return replace(transition, absorbed=(*absorbed, *transition.absorbed), guessed=True)
+    return replace(transition, absorbed=(*absorbed, *transition.absorbed)).marked(_generated(absorbed))
+
+
+def _generated(records: Sequence[Change]) -> str:
+    names = dict.fromkeys(change.entity for change in records)
+    return f"records of {', '.join(names)} are generated, since the call asks for them"

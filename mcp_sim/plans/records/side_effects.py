@@ -40,6 +40,7 @@ _WRITES = frozenset({"create", "update", "delete"})
 _READS = frozenset({"get", "list", "search"})
 _COUNTABLE = frozenset({"integer", "number", "boolean", "array"})
 """The types of fields that calls change in passing: stock, balances, flags, members."""
+_AMOUNTS = terms("fields.balance", "fields.stock")
 _HEADINGS = "|".join(ordered("phrases.headings"))
 _SECTION = re.compile(rf"\n\s*(?:(?i:{_HEADINGS})\b|[A-Z][A-Z ]+:).*", re.DOTALL)
 """What follows describes arguments and results."""
@@ -59,11 +60,11 @@ _ARTICLES = terms("phrases.fillers") | {"how", "what", "which", "whether"}
 
 def with_side_effects(answer: Answer, plan: Plan, domain: Domain) -> Answer:
     """Return an answer that marks what its tool may do besides its plan. A declared plan is taken to be complete."""
-    tool, touched = domain.tools[plan.tool], changes_beside_plan(plan, domain)
-    is_conditional = _is_inferred(plan) and plan.verb in _WRITES and any(map(_is_condition, _sentences(tool)))
-    if not touched and not is_conditional:
+    tool, touched, reasons = domain.tools[plan.tool], changes_beside_plan(plan, domain), untold_effects(plan, domain)
+    if not reasons:
         return answer
 
+    is_conditional = _is_conditional(plan, tool)
     conditional = {"create": {EXISTENCE}, "delete": {ANY_FIELD}}.get(plan.verb, {*plan.sets.values(), *plan.fixed})
     asked = {entity for entity in touched if _is_mentioned(domain.entities[entity], _arguments(tool))}
 
@@ -79,9 +80,20 @@ def with_side_effects(answer: Answer, plan: Plan, domain: Domain) -> Answer:
                 Doubts(turn.memory, entity).add(key, fields, turn.index)
         for change in transition.changes if is_conditional or plan.verb == "create" else ():
             Doubts(turn.memory, change.entity).add(change.key, conditional, turn.index)
-        return replace(transition, guessed=True)
+        return transition.marked(*reasons)
 
     return marked
+
+
+def untold_effects(plan: Plan, domain: Domain) -> list[str]:
+    """Return why the changes of a call are a guess: the tool may change other records, or only on a condition."""
+    touched, tool = changes_beside_plan(plan, domain), domain.tools[plan.tool]
+    reasons = [f"the tool may also change records of {', '.join(touched)}"] if touched else []
+    return [*reasons, *(["the description states a condition"] if _is_conditional(plan, tool) else [])]
+
+
+def _is_conditional(plan: Plan, tool: Tool) -> bool:
+    return _is_inferred(plan) and plan.verb in _WRITES and any(map(_is_condition, _sentences(tool)))
 
 
 def doubting_new_fields(write: Write, plan: Plan, domain: Domain) -> Write:
@@ -107,6 +119,34 @@ def doubting_new_fields(write: Write, plan: Plan, domain: Domain) -> Write:
             for key in _named_keys(turn.view, other, [turn.call.arguments]) if other.name != entity else ():
                 Doubts(turn.memory, other.name).add(key, {ANY_FIELD}, turn.index)
         return replace(effect, doubts=effect.doubts | {ANY_FIELD})
+
+    return noted
+
+
+def doubting_named_amounts(write: Write, plan: Plan, domain: Domain) -> Write:
+    """Return a create that may change the balance or the stock of given records that the call names.
+
+    What the plan changes itself is not in doubt.
+    """
+    others = (domain.entities[name] for name in sorted(domain.given - domain.declared - {plan.entity}))
+    held = [
+        (entity, {name for name in entity.fields if not _AMOUNTS.isdisjoint((snake(name), last_word(snake(name))))})
+        for entity in others
+        if entity.inside is None and not entity.singleton
+    ]
+    amounts = [(entity, fields) for entity, fields in held if fields]
+    if plan.verb != "create" or not amounts or not _is_inferred(plan):
+        return write
+
+    def noted(turn: Turn, invent: Invent) -> Effect | Observation:
+        effect = write(turn, invent)
+        if not isinstance(effect, Observation):
+            changed = {(change.entity, change.key) for change in effect.changes}
+            for entity, fields in amounts:
+                for key in _named_keys(turn.view, entity, [turn.call.arguments]):
+                    if (entity.name, key) not in changed:
+                        Doubts(turn.memory, entity.name).add(key, fields, turn.index)
+        return effect
 
     return noted
 

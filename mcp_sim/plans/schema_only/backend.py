@@ -21,7 +21,7 @@ from mcp_sim.plans.records.results import required_by_default
 from mcp_sim.plans.records.selection import existence_check
 from mcp_sim.plans.rendering.templates import Scope, template_renderer
 from mcp_sim.plans.schema_only.computed_values import computation_of
-from mcp_sim.plans.schema_only.digests import described_sum, digest_of, rests_on_guesses, typed_digest
+from mcp_sim.plans.schema_only.digests import described_sum, digest_of, guesses_of_digest, typed_digest
 from mcp_sim.plans.schema_only.plausible_results import as_sentences, plausible_result
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn, View
 from mcp_sim.types.domain import Domain
@@ -100,7 +100,8 @@ class SchemaOnly(Backend):
         repeat, named = _with_given_facts(schema, domain), _named_records(tool, schema, domain)
         described = described_sum(tool, schema, domain)
         digest = described or typed_digest(tool, schema, domain)
-        counts_guesses, embed = rests_on_guesses(tool, domain), embedder(domain)
+        unsure, embed = guesses_of_digest(tool, domain), embedder(domain)
+        sums = ("the sum is one that its description mentions",) if described else ()
         flags = [name for name, shape in properties(schema).items() if _is_flag(shape)]
         done: Record = dict.fromkeys(success_flags(words(last_segment(tool.name)), flags), True)
         count = _count_of_items(tool, schema)
@@ -112,8 +113,9 @@ class SchemaOnly(Backend):
             known = named(turn)
             computed = {**known, **count(turn.call.arguments), **(digest(turn) if digest is not None else {})}
             value = {**as_object(value), **done, **_left(schema, known), **computed} if done or computed else value
-            is_whole = {*properties(schema)} <= {*computed, *turn.call.arguments}
-            return Transition(tool.success(value), guessed=bool(described) or counts_guesses(turn) or not is_whole)
+            rest = [name for name in properties(schema) if name not in {*computed, *turn.call.arguments}]
+            lacking = (f"nothing determines {', '.join(rest)}",) if rest else ()
+            return Transition(tool.success(value), guesses=(*sums, *unsure(turn), *lacking))
 
         return answer
 
@@ -194,14 +196,14 @@ def _promised(tool: Tool, place: str | None, domain: Domain, wrapper: str | None
         return tool.success(shown if wrapper is None else {wrapper: shown}, place)
 
     if digest is not None:
-        counts_guesses = rests_on_guesses(tool, domain)
-        return lambda turn, _invent: Transition(
-            show(digest(turn)), guessed=described is not None or counts_guesses(turn)
-        )
+        unsure = guesses_of_digest(tool, domain)
+        sums = ("the sum is one that its description mentions",) if described else ()
+        return lambda turn, _invent: Transition(show(digest(turn)), guesses=(*sums, *unsure(turn)))
     is_confirmation = is_text and documented_form(tool.description) == "confirmation"
     result = None if is_confirmation else plausible_result(tool)
     if result is not None:
-        return lambda turn, _invent: Transition(show(result(turn)), guessed=True)
+        guesses = ("its description promises a result that nothing determines",)
+        return lambda turn, _invent: Transition(show(result(turn)), guesses=guesses)
     if is_text:
         confirm = acknowledgement(tool.name, tool.description)
         return lambda turn, _invent: Transition(tool.success(confirm(turn.call.arguments), place))

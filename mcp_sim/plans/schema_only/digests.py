@@ -15,7 +15,7 @@ from mcp_sim.plans.infer.fields import KnownFields
 from mcp_sim.plans.infer.filters import find_filters
 from mcp_sim.plans.infer.names import last_segment
 from mcp_sim.plans.infer.verbs import RETURN_VERBS, classify_verb, is_verb
-from mcp_sim.plans.records.doubts import is_any_doubtful
+from mcp_sim.plans.records.doubts import in_doubt, is_any_doubtful
 from mcp_sim.plans.records.figures import NUMBERS, Figure, find_figure, number_in, sum_of
 from mcp_sim.plans.records.filters import filter_argument, test_maker
 from mcp_sim.types import Json, Record, Tool, Turn
@@ -118,11 +118,16 @@ def typed_digest(tool: Tool, schema: Record, domain: Domain) -> Digest | None:
     return digest
 
 
-def rests_on_guesses(tool: Tool, domain: Domain) -> Callable[[Turn], bool]:
-    """Return a test of whether a digest counts records that nothing specifies, or that are in doubt."""
+def guesses_of_digest(tool: Tool, domain: Domain) -> Callable[[Turn], Sequence[str]]:
+    """Return what finds the reasons to doubt a digest: it counts records that nothing specifies, or in doubt."""
     names = [entity.name for entity in _chosen_entities(tool, domain)]
     free = [name for name in names if name in domain.unspecified]
-    return lambda turn: any(map(turn.view.initial_records, free)) or any(is_any_doubtful(turn, name) for name in names)
+
+    def reasons(turn: Turn) -> Sequence[str]:
+        unspecified = [f"nothing specifies the records of {name}" for name in free if turn.view.initial_records(name)]
+        return [*unspecified, *(in_doubt(name) for name in names if is_any_doubtful(turn, name))]
+
+    return reasons
 
 
 def _chosen_entities(tool: Tool, domain: Domain) -> list[Entity]:
