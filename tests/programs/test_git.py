@@ -1,4 +1,4 @@
-"""Two servers for git: what they show of a repository, and how they word what git refuses."""
+"""The reference server for git: what it shows of a repository, and how it words what git refuses."""
 
 from __future__ import annotations
 

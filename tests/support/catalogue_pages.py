@@ -34,6 +34,8 @@ def section(path: Path) -> Iterator[str]:
     yield f"{comment(path)}\n"
     if document.simulates is not None:
         yield from simulated(document.simulates)
+    else:
+        yield "It stands for no published server.\n"
     yield "## Tools\n"
     plans = load(name).domain.plans
     for how, is_program in (("Answered by the program", True), ("Answered by their plans", False)):
@@ -51,10 +53,12 @@ def section(path: Path) -> Iterator[str]:
 
 def simulated(simulates: SimulatesPart) -> Iterator[str]:
     """Yield the lines about the server that a spec stands for."""
-    yield f"It stands for {simulates.server}. Versions of its list of tools that were compared:\n"
+    yield f"It stands for {simulates.server}. Compared versions of its list of tools:\n"
     yield from (f"- {version}: {text}" for version, text in simulates.versions.items())
     yield ""
-    if simulates.measured is not None:
+    if simulates.measured is None:
+        yield "Fidelity: not measured.\n"
+    else:
         yield f"Fidelity: {simulates.measured.score} on {simulates.measured.calls} recorded calls of the real server.\n"
     if simulates.state is not None:
         yield f"`world.state` may set {simulates.state}.\n"
