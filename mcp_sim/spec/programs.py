@@ -65,6 +65,22 @@ def _is_world(node: ast.expr) -> bool:
     return name.strip("_") == "world"
 
 
+def _unknown_fields(nodes: Iterable[ast.AST], tables: Mapping[str, Entity]) -> Iterator[tuple[int, str]]:
+    """Yield the fields that `add` and `find` name and their table does not declare, by line."""
+    for node in nodes:
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Attribute(value=world, attr=table), attr="add" | "find"), keywords=keywords
+            ) if table in tables and _is_world(world):
+                entity = tables[table]
+                known = {entity.key, *entity.fields}
+                for name in [word.arg for word in keywords if word.arg and word.arg not in known]:
+                    if len(known) > 1:  # a table that declares no fields takes any
+                        yield node.lineno, f"{table} has no field {name!r}{did_you_mean(name, known)}"
+            case _:
+                pass
+
+
 @frozen
 class DeclaredProgram:
     """A program as read for one server: its functions by tool name, its tables as entities, and its resources."""
@@ -116,10 +132,13 @@ def read_trusted_program(file: Path, sources: Sources, tools: Mapping[str, Recor
 
 @frozen
 class _Analysis:
-    """What the syntax trees of a program show: its libraries, changes of its modules by line, effects of functions."""
+    """What the syntax trees of a program show: its libraries, and the effects of its functions."""
 
     libraries: frozenset[str]
     changes: tuple[tuple[str, int, str], ...]
+    """Changes of its modules: the module, the line, in words."""
+    unknown: tuple[tuple[str, int, str], ...]
+    """Names of fields that a table does not declare, in the same form."""
     effects: Mapping[str, TableEffects]
 
 
@@ -179,6 +198,8 @@ class _Reader:
         libraries = analysis.libraries
         for name, line, change in analysis.changes:
             self._note(0 if name else line, "", f"{name}: line {line}: {change}" if name else change)
+        for name, line, unknown in analysis.unknown:
+            self._note(0 if name else line, "", f"{name}: line {line}: {unknown}" if name else unknown, "warning")
         functions, hooks = dict[str, ProgramFunction](), dict[str, ProgramFunction]()
         resources = list[Resource]()
         for node in nodes:
@@ -205,10 +226,13 @@ class _Reader:
         changes = tuple(
             (name, line, change) for name, tree in self._trees.items() for line, change in module_state(tree)
         )
+        unknown = tuple(
+            (name, line, problem) for name, inner in nodes.items() for line, problem in _unknown_fields(inner, tables)
+        )
         effects = read_effects(nodes, tables, [node.name for node in functions if node.decorator_list])
         if len(_analyses) >= _MOST_ANALYSES:
             _analyses.clear()
-        _analyses[self._digest] = analysis = _Analysis(libraries, changes, effects)
+        _analyses[self._digest] = analysis = _Analysis(libraries, changes, unknown, effects)
         return analysis
 
     def _others(self, functions: dict[str, ProgramFunction]) -> dict[str, ProgramFunction]:

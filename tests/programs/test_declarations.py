@@ -56,6 +56,18 @@ def test_decorators_of_others_mean_nothing(tmp_path: Path, head: str) -> None:
         ("import json\n@tool\ndef act(world):\n    def inner():\n        json.x = 1\n", 6, "changes json.x"),
         ("tables = {'item': {'links': {'a': 'box'}}}\n", 2, "links to the unknown table 'box'"),
         ("tables = {'changes': {}}\n", 2, "is not a name for a table"),
+        (
+            "tables = {'item': {'key': 'no', 'fields': {'title': ''}}}\n@tool\ndef act(world, a, b):\n"
+            "    world.item.add(no=a, titel=b)\n",
+            5,
+            "item has no field 'titel'; did you mean 'title'?",
+        ),
+        (
+            "tables = {'item': {'fields': {'title': ''}, 'links': {'of': 'item'}}}\n@tool\ndef act(world, a, b):\n"
+            "    return world.item.find(of=a, id=b, closed=True)\n",
+            5,
+            "item has no field",  # one, since keys and links are known
+        ),
         ("tables = dict(item={})\n", 2, "must be a literal mapping"),
         ("tables = {'item': {'fields': {n: '' for n in 'ab'}}}\n", 2, "write the value of {n: '' for n in 'ab'}"),
     ],
