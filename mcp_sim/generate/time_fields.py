@@ -27,7 +27,7 @@ _NAMED = re.compile(
 )
 _PERIOD = re.compile(r"starts?|ends?|begins?")
 _TIMED = re.compile(r"\b(date|time|datetime|timestamp|iso|rfc)\b", re.IGNORECASE)
-_CHANGED = re.compile(r"(last_)?(created|updated|modified|changed|edited)")
+_CHANGED = re.compile(r"(last_)?(created|updated|modified|changed|edited)|joined|registered|enrolled|hired")
 _COUNTED = re.compile(r".*(_at|timestamp|_date|_period_(start|end))|created|updated")
 _EPOCH = re.compile(r"\b(unix|epoch)\b|\b(milli)?seconds since\b", re.IGNORECASE)
 _FORMATS = {"date-time", "date", "time"}

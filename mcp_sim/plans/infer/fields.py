@@ -77,7 +77,8 @@ class KnownFields:
         changed = argument.removeprefix("new_") if argument.startswith("new_") else None
         ends = [field for name, field in self.named.items() if changed and name.endswith(f"_{changed}")]
         ends = [linked] if linked is not None and linked.link is not None else ends
-        links = self.links.get(argument) or self.links.get(noun_of_id(argument) or argument, ())
+        meant = changed or argument
+        links = self.links.get(meant) or self.links.get(noun_of_id(meant) or meant, ())
         only = next((several[0] for several in (ends, links) if len(several) == 1), None)
         nearly = self.joined.get(argument.replace("_", "")) if only is None else only
         return next((self.named[name] for name in names if name in self.named), next(inner, nearly))

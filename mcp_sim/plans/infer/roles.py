@@ -291,8 +291,9 @@ def _with_sets(
     # A server that takes `14.7` and shows `1/14.7` makes the key itself.
     is_named = is_named and len(_patterns(known.fields.get(known.key), properties(features.input).get(key or ""))) < 2
     copied, target = _copied(features, known) if features.is_copy else (None, None)
-    new_key = key if is_named else target
-    kept = _written_leaves(_split(arguments, {key} if is_named or is_owner else {copied, target})[1], features, known)
+    new_key = key if is_named else target or _only_name(features, known)
+    taken = {key} if is_named or is_owner else {copied, target, new_key}
+    kept = _written_leaves(_split(arguments, taken)[1], features, known)
     sets = {new_key: known.key} if new_key is not None else {**features.sets_value}
     if features.verb == "update":
         kept = {path: leaf for path, leaf in kept.items() if _CHANGE_TIME.fullmatch(last_name(path)) is None}
@@ -314,6 +315,13 @@ def _with_sets(
     left = (path for path, schema in rest if schema.get("format") != "password")
     basis = {**roles.basis, "sets": NAMED}
     return replace(roles, key=copied or roles.key, sets=sets, unexplained=(*roles.unexplained, *left), basis=basis)
+
+
+def _only_name(features: ToolFeatures, known: KnownFields) -> str | None:
+    """Return the only text that a create takes where given records are only names: a `text` for a list of notices."""
+    are_names = bool(known.rows) and [*known.rows[0]] == [known.key] and features.verb == "create"
+    asked = [*required(features.input)] if are_names else []
+    return asked[0] if len(asked) == 1 and main_type(property_of(features.input, asked[0])) == "string" else None
 
 
 def _copied(features: ToolFeatures, known: KnownFields) -> tuple[str | None, str | None]:

@@ -255,8 +255,7 @@ def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
         return {}
     if word not in QUALIFIERS:
         return _find_choice(word, entity, rows, properties(features.shape))
-    flags = {snake(name).removeprefix("is_"): name for name, field in entity.fields.items()
-             if main_type(field.schema) == "boolean"}  # fmt: skip
+    flags = _flags_by_name(entity)
     alike = {word}.union(*(states for states in map(frozenset, _STATES_AFTER.values()) if word in states))
     if flag := next((flags[name] for name in flags if name in alike), None):
         return {flag: True}
@@ -347,13 +346,17 @@ def _spelled(value: str) -> str:
     return snake(value).replace("canceled", "cancelled")
 
 
+def _flags_by_name(entity: Entity) -> dict[str, str]:
+    """Return the flags of an entity by their names, and by the last word where only one ends so: `rent_paid`."""
+    flags = {snake(name).removeprefix("is_"): name for name, field in entity.fields.items()
+             if main_type(field.schema) == "boolean"}  # fmt: skip
+    counts = Counter(map(last_word, flags))
+    return {**{last_word(word): name for word, name in flags.items() if counts[last_word(word)] == 1}, **flags}
+
+
 def _find_flag(word: str, entity: Entity) -> dict[str, Json]:
     """Return the flag of an entity that a verb sets, and its value: `pinned` and False for `unpin`."""
-    flags = {
-        snake(name).removeprefix("is_"): name
-        for name, field in entity.fields.items()
-        if main_type(field.schema) == "boolean"
-    }
+    flags = _flags_by_name(entity)
     flag = flag_after(word, flags)
     return {} if flag is None else {flags[flag[0]]: flag[1]}
 

@@ -96,7 +96,8 @@ class Creation:
         self.imply, self.complete = implied_links(entity, domain), linked_records(entity, domain)
         left_out = optional_fields(plan, entity, domain)
         self.make, self.divide = record_maker(plan, entity, domain, left_out), child_records(entity, domain)
-        is_marked = entity.name in domain.unspecified or entity.name in domain.given
+        self.is_unspecified = entity.name in domain.unspecified
+        is_marked = self.is_unspecified or entity.name in domain.given
         self.guesses = generated_fields(entity) - left_out.keys() if is_marked else frozenset[str]()
         shown = [rule for rule in self.sets if is_marked and rule.field in entity.fields]
         self.shown = [(rule, entity.fields[rule.field].schema) for rule in shown]
@@ -114,6 +115,8 @@ class Creation:
         taken = self.known_key(turn.view, values)
         existing = None if taken is None else turn.view.get(self.entity.name, taken)
         mode = (None if self.mode_of is None else self.mode_of(turn.call.arguments)) or self.plan.if_exists
+        is_guess = existing is not None and self._is_invented(turn.view, taken)
+        mode = "replace" if is_guess else mode
         if taken is not None and existing is not None and mode != "replace":
             if mode != "refuse":
                 return self.update(turn, taken) if mode != "keep" else Effect(taken, existing, ())
@@ -127,8 +130,12 @@ class Creation:
         key = taken if source is None or taken is not None else key_of_copy(self.entity, source, turn.view)
         key = key if key is not None else next_key(self.entity, self.keys, turn.view, turn.draws)
         effect = self._created(turn, invent, key, values, shaped)
-        doubts = lost_fields(turn, self.sets, assigned) | ({ANY_FIELD} if alike is not None else set[str]())
+        doubts = lost_fields(turn, self.sets, assigned) | ({ANY_FIELD} if is_guess or alike is not None else set[str]())
         return replace(effect, doubts=effect.doubts | doubts)
+
+    def _is_invented(self, view: View, key: Key | None) -> bool:
+        """Whether a record with a number that a caller may choose was only generated: no real server must have it."""
+        return self.is_unspecified and isinstance(key, int) and view.latest_write(self.entity.name, key) is None
 
     def _alike(self, view: View, values: Record) -> Key | None:
         """Return the record that tools name by the values of several fields together, which the call gives."""

@@ -231,3 +231,78 @@ async def test_a_result_repeats_the_given_record_that_a_call_names(name: str, le
     row = {"id": "A1", "name": "Tides", "capacity": 80, "sold": 30}
     async with simulator(tmp_path, tools, state={"shows": [row]}).open() as world:
         assert (await asked(world, name, show_id="A1"))[0] == {"show_id": "A1", "capacity": 80, "sold": 30, left: 50}
+
+
+@pytest.mark.parametrize(("noun", "text"), [("notice", "text"), ("tag", "label"), ("rule", "content")])
+async def test_the_text_of_a_create_is_the_record_where_given_ones_are_only_texts(
+    noun: str, text: str, tmp_path: Path
+) -> None:
+    tools = [
+        tool(f"add_{noun}", f"Add a {noun}.", **dict[str, Json]({text: TEXT})),
+        tool(f"get_{noun}s", "", listed(TEXT)),
+    ]
+    async with simulator(tmp_path, tools, state={f"{noun}s": ["Shut on Monday", "No dogs"]}).open() as world:
+        await world.call(f"add_{noun}", {text: "Mind the step"})
+        assert (await asked(world, f"get_{noun}s"))[0] == ["Shut on Monday", "No dogs", "Mind the step"]
+
+
+@pytest.mark.parametrize(
+    ("noun", "flag", "act"), [("plot", "rent_paid", "mark_rent_paid"), ("task", "report_sent", "send_report")]
+)
+async def test_a_verb_sets_the_flag_that_ends_with_its_participle(
+    noun: str, flag: str, act: str, tmp_path: Path
+) -> None:
+    row = typed(noun.title(), **{f"{noun}_no": COUNT, "size": COUNT, flag: {"type": "boolean"}})
+    key = dict[str, Json]({f"{noun}_no": COUNT})
+    word = flag.rpartition("_")[2]
+    tools = [
+        tool(act, "", row, **key),
+        tool(f"get_{noun}", f"Get a {noun}.", row, **key),
+        tool(f"un{word}_{noun}s", f"The {noun}s that are not {word}.", listed(row)),
+    ]
+    rows = [{f"{noun}_no": at, "size": 3, flag: False} for at in (1, 2)]
+    async with simulator(tmp_path, tools, state={f"{noun}s": rows}).open() as world:
+        assert (await asked(world, act, **{f"{noun}_no": 2}))[0] == {**rows[1], flag: True}
+        assert (await asked(world, f"get_{noun}", **{f"{noun}_no": 2}))[0][flag] is True
+        if word == "paid":
+            assert (await asked(world, f"un{word}_{noun}s"))[0] == rows[:1]
+
+
+@pytest.mark.parametrize(("noun", "other"), [("booking", "sailing"), ("ticket", "team")])
+async def test_a_new_id_changes_the_link_to_such_a_record(noun: str, other: str, tmp_path: Path) -> None:
+    row = typed(noun.title(), **{"reference": TEXT, other: TEXT, "seats": COUNT})
+    tools = [
+        tool(
+            f"change_{other}",
+            f"Move a {noun} to another {other}.",
+            row,
+            reference=TEXT,
+            **dict[str, Json]({f"new_{other}_id": TEXT}),
+        ),
+        tool(f"get_{noun}", f"Get a {noun}.", row, reference=TEXT),
+    ]
+    state = {
+        f"{other}s": [{"id": "A1", "name": "a"}, {"id": "B2", "name": "b"}],
+        f"{noun}s": {"R1": {other: "A1", "seats": 2}},
+    }
+    async with simulator(tmp_path, tools, state=state).open() as world:
+        moved = {"reference": "R1", other: "B2", "seats": 2}
+        assert (await asked(world, f"change_{other}", reference="R1", **{f"new_{other}_id": "B2"}))[0] == moved
+        assert (await asked(world, f"get_{noun}", reference="R1"))[0] == moved
+
+
+@pytest.mark.parametrize(("noun", "key"), [("plot", "plot_no"), ("locker", "number"), ("room", "room_number")])
+async def test_a_number_that_a_caller_chooses_is_not_taken_by_an_invented_record(
+    noun: str, key: str, tmp_path: Path
+) -> None:
+    row = typed(noun.title(), **{key: COUNT, "area": NUMBER, "note": TEXT})
+    tools = [
+        tool(f"add_{noun}", f"Add a {noun}.", row, **dict[str, Json]({key: COUNT, "area": NUMBER, "note": TEXT})),
+        tool(f"get_{noun}", f"Get a {noun}.", row, **dict[str, Json]({key: COUNT})),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        for number in (1, 2):
+            new = {key: number, "area": 40, "note": "sunny"}
+            assert (await asked(world, f"add_{noun}", **new))[0] == new
+            assert (await asked(world, f"get_{noun}", **{key: number}))[0] == new
+        assert not (await world.call(f"add_{noun}", {key: 1, "area": 2, "note": "x"})).ok
