@@ -23,6 +23,8 @@ world:
     sql: |
       CREATE TABLE boats (id INTEGER PRIMARY KEY, name VARCHAR NOT NULL, length DOUBLE, built DATE, sold BOOLEAN);
       INSERT INTO boats VALUES (1, 'Heron', 9.5, '2019-05-01', false), (2, 'Tern', 7.0, '2024-03-09', true);
+      CREATE TABLE berths (price DECIMAL(8,2));
+      INSERT INTO berths VALUES (18.5);
       CREATE VIEW big AS SELECT * FROM boats WHERE length > 9;
 """
 
@@ -59,6 +61,7 @@ async def run(world: World, sql: str) -> Json:
         ("SELECT name FROM boats WHERE name ILIKE 'h%'", ["VARCHAR"], [["Heron"]]),
         ("SELECT year(built) AS y FROM boats ORDER BY y DESC LIMIT 1", ["BIGINT"], [[2024]]),
         ("SELECT name FROM boats WHERE built > '2030-01-01'", ["VARCHAR"], []),
+        ("SELECT price FROM berths", ["DECIMAL(8,2)"], [["18.50"]]),
     ],
 )  # fmt: skip
 async def test_rows_have_the_values_and_types_of_duckdb(
@@ -93,6 +96,12 @@ async def test_of_several_statements_all_act_and_the_last_one_answers(harbour: W
             ['Catalog Error: Table with name boat does not exist!\nDid you mean "boats"?\n\nLINE 1: SELECT'],
         ),
         ("SELCT 1", "ParserException", ['syntax error at or near "SELCT"']),
+        ("SELECT name FROM boats WHERE", "ParserException", ["Parser Error: syntax error at end of input"]),
+        (
+            "INSERT INTO boats (id, nme) VALUES (9, 'Gull')",
+            "BinderException",
+            ['Table "boats" does not have a column with name "nme"\n\nDid you mean: "name"'],
+        ),
         ("INSERT INTO boats (id, name) VALUES (1, 'Gull')", "ConstraintException", ['"id: 1"', "primary key"]),
         ("INSERT INTO boats (id) VALUES (9)", "ConstraintException", ["NOT NULL constraint failed: boats."]),
         ("CREATE TABLE boats (id INTEGER)", "CatalogException", ["boats", "already exists"]),
@@ -110,7 +119,11 @@ async def test_a_refused_statement_names_the_exception_and_changes_nothing(
 
 async def test_tables_views_and_columns_are_listed(harbour: World) -> None:
     tables = await ask(harbour, "list_tables")
-    assert {table["name"]: table["type"] for table in tables["tables"]} == {"boats": "table", "big": "view"}
+    assert {table["name"]: table["type"] for table in tables["tables"]} == {
+        "boats": "table",
+        "berths": "table",
+        "big": "view",
+    }
     columns = (await ask(harbour, "list_columns", table="boats"))["columns"]
     assert [(column["name"], column["type"], column["nullable"]) for column in columns] == [
         ("id", "INTEGER", False),

@@ -56,8 +56,14 @@ WORDS = (
 """The first words of statements; at others the parser of DuckDB stops at once."""
 
 
+OPEN = ("AND", "AS", "BY", "FROM", "HAVING", "IN", "INTO", "JOIN", "LIMIT", "NOT", "ON", "OR", "SELECT", "SET", "WHERE")
+"""Words that a statement cannot end with."""
+
+
 def _syntax(_world, _schema, sql, match):
     word = match[1] if first_word(sql) in WORDS else sql.split()[0]
+    if word.upper() in OPEN and sql.rstrip().endswith(word):
+        return Failed("Parser", "syntax error at end of input")
     if not word:
         return Failed("Parser", "syntax error at end of input" + pointer(sql, sql.split()[-1] if sql.split() else ""))
     return Failed("Parser", f'syntax error at or near "{word}"{pointer(sql, word)}')
@@ -91,8 +97,10 @@ def _no_column(_world, schema, sql, match):
     return Failed("Binder", f'Referenced column "{name}" not found in FROM clause!{candidates}{pointer(sql, name)}')
 
 
-def _no_target(_world, _schema, sql, match):
-    return Failed("Binder", f'Table "{match[1]}" does not have a column with name "{match[2]}"{pointer(sql, match[2])}')
+def _no_target(_world, schema, _sql, match):
+    near = get_close_matches(match[2], [*schema.get(match[1], ())], 1, 0)
+    hint = f'\n\nDid you mean: "{near[0]}"' if near else ""
+    return Failed("Binder", f'Table "{match[1]}" does not have a column with name "{match[2]}"{hint}')
 
 
 def _tables(sql, schema):

@@ -54,7 +54,7 @@ def typed_columns(world, table):
 def type_name(text):
     name, bracket, rest = text.upper().partition("(")
     name = NAMES.get(name.strip(), name.strip()) if not bracket or name.strip() != "DECIMAL" else name
-    return f"{name}({rest}" if bracket and name == "DECIMAL" else name
+    return f"{name}({rest.replace(' ', '')}" if bracket and name == "DECIMAL" else name
 
 
 def columns_of(statement, schema, result):
