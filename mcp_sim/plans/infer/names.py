@@ -33,7 +33,8 @@ from mcp_sim.plans.infer.verbs import (
 )
 from mcp_sim.types import Tool
 from mcp_sim.types.frozen import frozen
-from mcp_sim.types.lexicon.english import is_plural, singular, singular_phrase, words
+from mcp_sim.types.json_schema.shapes import properties
+from mcp_sim.types.lexicon.english import is_plural, noun_of_id, singular, singular_phrase, snake, words
 from mcp_sim.types.lexicon.terms import table, terms
 from mcp_sim.types.lexicon.translations import in_english, one_noun_each
 from mcp_sim.types.plans import Verb
@@ -166,8 +167,10 @@ def parse_tool_names(tools: Mapping[str, Tool], given: AbstractSet[Words] = froz
     parsed_names: dict[str, ParsedName] = {}
     for mine in by_server.values():
         descriptions = {tool.name: tool.description for tool in mine}
-        named = parse_names(descriptions, descriptions, given)
-        parsed_names.update({tool.id: named[tool.name] for tool in mine})
+        arguments = {snake(name) for tool in mine for name in properties(tool.input_schema)}
+        named = frozenset(words(noun_of_id(name) or name) for name in arguments)
+        parsed = parse_names(descriptions, descriptions, given, named)
+        parsed_names.update({tool.id: parsed[tool.name] for tool in mine})
     return parsed_names
 
 
@@ -175,17 +178,18 @@ def parse_names(
     names: Iterable[str],
     descriptions: Mapping[str, str] = MappingProxyType({}),
     given: AbstractSet[Words] = frozenset(),
+    named: AbstractSet[Words] = frozenset(),
 ) -> dict[str, ParsedName]:
     """Parse the names of the tools of one server.
 
     First words that most names share are dropped, unless they are the noun: `task_create`, `task_list`, `task_delete`.
-    `descriptions` and the nouns of a `given` state fill gaps that names leave.
+    `descriptions` and the nouns of a `given` state fill gaps that names leave. `named` are those of arguments.
     """
     bare = _translate({name: words(last_segment(name)) for name in names})
     shared = _shared_prefix([*bare.values()])
     size = len(shared)
     bare = {name: _join_phrase(parts[size:] if parts[:size] == shared else parts) for name, parts in bare.items()}
-    bare = _with_owners_last(_with_lists_joined(bare))
+    bare = _with_owners_last(_with_lists_joined(_without_services(bare, given | named)))
     if _CALLER in given:
         bare = {name: ("get", *_CALLER) if "_".join(parts) in _ASKING else parts for name, parts in bare.items()}
     parsed_names = _with_described_nouns({name: parse_name(parts) for name, parts in bare.items()}, descriptions)
@@ -241,6 +245,33 @@ def _with_lists_joined(bare: Mapping[str, Words]) -> dict[str, Words]:
 def _joined(parts: Words, pairs: AbstractSet[tuple[str, str]]) -> Words:
     at = next((at for at, (first, second) in enumerate(pairwise(parts)) if (first, singular(second)) in pairs), None)
     return parts if at is None else (*parts[:at], "_".join(parts[at : at + 2]), *parts[at + 2 :])
+
+
+def _without_services(bare: Mapping[str, Words], named: AbstractSet[Words]) -> dict[str, Words]:
+    """Return the names without the service that several begin with, before a verb: `mail_get_draft`, `mail_add_label`.
+
+    A service is no noun of other names, of arguments or of the state: `board_add_card` is about boards beside
+    `list_boards`, or if it takes a `board_id`.
+    """
+    places = {name: _verb_behind(parts) for name, parts in bare.items()}
+    counts = Counter(parts[: places[name]] for name, parts in bare.items() if places[name])
+    others = [parse_name(parts) for name, parts in bare.items() if not places[name]]
+    nouns = {parsed.noun for parsed in others if parsed.sure} | named
+    services = {
+        first
+        for first, count in counts.items()
+        if count >= _FEWEST_VERBS and words(singular_phrase(first)) not in nouns
+    }
+    plain = {
+        name: parts[places[name] :] if parts[: places[name]] in services else parts for name, parts in bare.items()
+    }
+    return plain if len({*plain.values()}) == len({*bare.values()}) else {**bare}
+
+
+def _verb_behind(parts: Words) -> int:
+    """Return the place of a sure verb behind the first word and before the last one, or 0."""
+    places = (at for at in range(1, len(parts) - 1) if parts[at] in STRONG or parts[at] in TRANSITIONS)
+    return next(places, 0) if (VERBS_OF_RECORDS | _FILLERS).isdisjoint(parts[:1]) else 0
 
 
 def _with_owners_last(bare: Mapping[str, Words]) -> dict[str, Words]:

@@ -50,6 +50,50 @@ async def test_a_shared_prefix_of_several_words_is_ignored(tmp_path: Path) -> No
     assert [plan.verb for plan in plans.values()] == ["create", "list", "update", "search"]
 
 
+@pytest.mark.parametrize("first", ["planner", "project_management", "internal"])
+@pytest.mark.parametrize("second", ["mail", "sales_desk"])
+async def test_each_service_that_names_begin_with_is_ignored(tmp_path: Path, first: str, second: str) -> None:
+    tools = [
+        given_tool(f"{first}_create_event", "title"),
+        given_tool(f"{first}_search_events", "query"),
+        given_tool(f"{first}_get_event_details", "event_id"),
+        given_tool(f"{second}_add_lead", "company"),
+        given_tool(f"{second}_cancel_lead", "lead_id"),
+        given_tool(f"{second}_search_leads", company=STRING),
+        given_tool("archive_status"),
+    ]
+    state = {
+        "events": [{"event_id": "E1", "title": "Fair"}, {"event_id": "E2", "title": "Ball"}],
+        "leads": [
+            {"lead_id": 7, "company": "Ada Ltd", "status": "open"},
+            {"lead_id": 8, "company": "Bo", "status": ""},
+        ],
+    }
+    async with service(tmp_path, state, *tools) as simulator:
+        plans = [*simulator.scenario.domain.plans.values()]
+    assert [plan.entity for plan in plans[:6]] == ["event"] * 3 + ["lead"] * 3
+    assert [plan.verb for plan in plans[:6]] == ["create", "search", "get", "create", "update", "search"]
+
+
+@pytest.mark.parametrize("word", ["batch", "bulk"])
+def test_a_word_for_several_is_no_service(word: str) -> None:
+    listed: Json = {"type": "array", "items": {"type": "object", "properties": {"title": STRING}}}
+    nouns = ["berth", "crane", "pilot"]
+    tools = [tool(f"{word}_create_{noun}s", {f"{noun}s": listed}, f"{noun}s") for noun in nouns]
+    plans = domain(*tools, *(tool(f"list_{noun}s", {}) for noun in nouns)).plans
+    assert [plans[f"{word}_create_{noun}s"].each for noun in nouns] == ["berths", "cranes", "pilots"]
+
+
+@pytest.mark.parametrize("noun", ["lamp", "front_door"])
+@pytest.mark.parametrize("argument", ["{}_id", "id"])
+def test_a_noun_of_arguments_or_other_names_is_no_service(noun: str, argument: str) -> None:
+    key = argument.format(noun)
+    asking = [tool(f"{noun}_{rest}", {key: STRING}, key) for rest in ("get_limits", "get_owner", "get_state")]
+    others = [tool(f"list_{noun}s", {}), tool("ring_bell", {}), tool("wait", {}), tool("reset_clock", {})]
+    plans = domain(*asking, *others).plans
+    assert {plans[each["name"]].entity for each in asking} == {noun}
+
+
 @pytest.mark.parametrize("noun", ["dns", "vaccination", "mileage"])
 def test_a_get_of_several_records_lists_them(noun: str) -> None:
     tools = [
