@@ -27,6 +27,8 @@ class Field:
     required: bool = False
     hidden: bool = False
     """Whether it is a key beside the record and not in it, shown only if a tool's result asks for it."""
+    is_outside: bool = field(default=False, compare=False)
+    """Whether it is the key of a map of the given state, not in its records: who gets one by it is not shown it."""
     link_is_guessed: bool = field(default=False, compare=False)
     """Whether only names say that it refers to that entity: neither a declaration nor given records do."""
     default_is_guessed: bool = field(default=False, compare=False)

@@ -15,6 +15,7 @@ from mcp_sim.plans.infer.given_state import Given
 from mcp_sim.plans.infer.names import last_segment, noun_spans
 from mcp_sim.plans.infer.plan_evidence import PlanFacts, read_plan, read_recordless
 from mcp_sim.plans.infer.roles import Roles
+from mcp_sim.plans.infer.state_tables import inner_rows
 from mcp_sim.plans.infer.states import MAX_ROWS, find_listed_state, find_target_state, find_toggled
 from mcp_sim.plans.infer.verbs import INSPECTION_VERBS, STRONG, success_flags
 from mcp_sim.types import Json, Record
@@ -137,10 +138,17 @@ class Resolver:
         """Return why a plan could not answer: it reaches no record, or changes nothing. None if it could."""
         if plan.verb in _ONE and plan.key is None and not self._is_meant(features, plan, entity):
             return f"no argument names a {entity.name}"
+        rows = plural(entity.name)
         if entity.inside is not None and plan.verb in _WRITES:
-            rows = plural(entity.name)
             return f"the {rows} are nested in other records, so they are only read; give them as `{rows}` of their own"
+        if plan.verb in _ONE and entity.name not in self.declared and self._is_nested(rows):
+            return f"the {rows} are nested in other records without a key; give them as `{rows}` of their own"
         return _IDLE if plan.verb == "update" and not plan.sets and not plan.fixed else None
+
+    def _is_nested(self, name: str) -> bool:
+        """Whether a field of given records holds objects."""
+        given = (row for rows in self.given.records.values() for row in islice(rows, MAX_ROWS))
+        return any(inner_rows(row.get(name)) for row in given)
 
     def _is_meant(self, features: ToolFeatures, plan: Plan, entity: Entity) -> bool:
         """Whether it is clear without a key which record is meant. Inside others it is the first one of a record."""

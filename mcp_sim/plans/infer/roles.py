@@ -306,6 +306,8 @@ def _with_sets(
         sets = _only_list(kept, known)
     if roles.key is not None:  # servers ignore the id of a record that is sent back with it
         sets = {path: name for path, name in sets.items() if name != known.key or last_name(path) not in _IDS}
+    if features.singleton is not None:  # nothing renames the only record: `set_option(option_name, on)` of `option`
+        sets = {path: name for path, name in sets.items() if name != known.key}
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
     sets |= _moved_end(_split(kept, sets)[1], features, known, {*sets.values()})
     sets |= _nearest_fields(_split(kept, sets)[1], features, known, {*sets.values()})

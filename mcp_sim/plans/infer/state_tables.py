@@ -321,11 +321,13 @@ def make_table(nouns: Nouns, entity: str, rows: Rows) -> tuple[Entity, list[Reco
     is_asked = snake(own_id or "") in nouns.arguments  # then tools look rows up by the keys outside
     if own_keys and named is None and own_id and not is_asked and all(str(at).isdecimal() for at in own_keys):
         return Entity(entity, own_id, records[-1][own_id], fields), records  # the keys outside only count the rows
-    if own_keys and named is None and [main_type(field.schema) for field in fields.values()] == ["array"]:
+    is_list = [main_type(field.schema) for field in fields.values()] == ["array"]
+    if own_keys and named is None and is_list:
         named = NAME  # a list needs the name that it is under
     keys = outer_keys(own_keys, are_numbers=named in nouns.numbers)
     if len({*own_keys}) == len(own_keys) > 0:
-        return with_outer_keys(Entity(entity, fields=fields), named, keys, records)
+        are_outside = not rows.levels and not is_list
+        return with_outer_keys(Entity(entity, fields=fields), named, keys, records, are_outside=are_outside)
     if own_keys and (word := named or NAME) not in fields:  # keys that differ under each parent only
         records = [{word: at, **row} for at, row in zip(keys, records, strict=True)]
     names = ("id", taken) if taken else ()  # what tools take, servers issue and show
@@ -394,11 +396,11 @@ def outer_keys(keys: Sequence[Json], *, are_numbers: bool) -> list[Json]:
 
 
 def with_outer_keys(
-    entity: Entity, named: str | None, keys: Sequence[Json], rows: Sequence[Record]
+    entity: Entity, named: str | None, keys: Sequence[Json], rows: Sequence[Record], *, are_outside: bool = False
 ) -> tuple[Entity, list[Record]]:
     """Return a table whose keys are added to its rows, first in each. They are hidden unless tools name them."""
     key = named or ("id" if "id" not in entity.fields else "row")
-    outer = Field(key, {"type": type_name(keys[0])}, required=True, hidden=named is None)
+    outer = Field(key, {"type": type_name(keys[0])}, required=True, hidden=named is None, is_outside=are_outside)
     keyed: list[Record] = [{key: at, **row} for at, row in zip(keys, rows, strict=True)]
     return Entity(entity.name, key, keyed[-1][key], {key: outer, **entity.fields}), keyed
 

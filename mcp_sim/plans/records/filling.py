@@ -62,7 +62,7 @@ class Filler:
     def __init__(self, tool: Tool, plan: Plan, domain: Domain) -> None:
         self.tool, self.plan, self.domain = tool, plan, domain
         self.envelope, self.is_batch = plan.envelope, plan.each is not None and plan.verb in DONE
-        self.entity = domain.entities[plan.entity or ""]
+        self.entity = _without_outer_key(domain.entities[plan.entity or ""], plan)
         self.inputs = {snake(name): name for name in properties(expanded(tool.input_schema))}
         self.places = _places(plan)
 
@@ -348,6 +348,14 @@ class Filler:
             return with_known_records(embed, facts.turn, name, schema, value)
 
         return opened
+
+
+def _without_outer_key(entity: Entity, plan: Plan) -> Entity:
+    """Return the entity as a read by its key shows it: without one that the given state has outside the record."""
+    key = entity.fields.get(entity.key)
+    if key is None or not key.is_outside or plan.verb != "get" or plan.key is None:
+        return entity
+    return replace(entity, fields={**entity.fields, entity.key: replace(key, hidden=True)})
 
 
 def _places(plan: Plan) -> dict[str, Fill]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from support.given import INTEGER, STRING, Json, refused, service, tool, value
 
 BOATS: Json = {
@@ -44,7 +45,7 @@ async def test_lists_show_the_ids_that_tools_take(tmp_path: Path) -> None:
         await world.call("create_keeper", {"name": "Cy"})
         rows = value(await world.call("list_keepers", {}))
         assert [row["keeper_id"] for row in rows] == ["K1", "K2", "K3"]
-        assert value(await world.call("get_keeper", {"keeper_id": "K3"})) == {"keeper_id": "K3", "name": "Cy"}
+        assert value(await world.call("get_keeper", {"keeper_id": "K3"})) == {"name": "Cy"}
 
 
 async def test_a_field_named_after_an_entity_with_its_keys_is_a_link(tmp_path: Path) -> None:
@@ -68,3 +69,29 @@ async def test_a_field_of_mixed_types_is_no_link(tmp_path: Path) -> None:
     tools = tool("list_dogs"), tool("get_owner", "owner_id")
     async with service(tmp_path, kennel, *tools) as simulator, simulator.open("w") as world:
         assert value(await world.call("get_owner", {"owner_id": "o3"}))["dog_ids"] == "d1"
+
+
+@pytest.mark.parametrize("noun", ["settings", "option", "device"])
+async def test_a_write_never_renames_the_only_record(tmp_path: Path, noun: str) -> None:
+    state: Json = {noun: {"wifi": True, "torch": False}}
+    tools = tool(f"set_{noun}", f"{noun}_name", "on"), tool("get_wifi_status"), tool("get_torch_status")
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        assert value(await world.call("get_wifi_status", {})) is True
+        await world.call(f"set_{noun}", {f"{noun}_name": "torch", "on": "true"})
+        assert value(await world.call("get_wifi_status", {})) is True
+
+
+@pytest.mark.parametrize("rows", ["map", "list"])
+async def test_what_records_hold_without_a_key_is_never_surely_missing(tmp_path: Path, rows: str) -> None:
+    cars = {"AB1": {"model": "Kite"}, "CD2": {"model": "Lark"}}
+    held: Json = cars if rows == "map" else [{"plate": plate, **car} for plate, car in cars.items()]
+    state: Json = {"accounts": {"ann": {"town": "Ulm", "cars": held}, "bob": {"town": "Jena", "cars": type(held)()}}}
+    tools = [
+        tool("get_account", "username"),
+        tool("register_car", "username", "plate", "model"),
+        tool("get_car_details", "username", "plate"),
+    ]
+    async with service(tmp_path, state, *tools) as simulator, simulator.open("w") as world:
+        await world.call("get_car_details", {"username": "ann", "plate": "AB1"})
+        answered = world.ledger.steps[-1]
+        assert answered["guessed"] or not answered["truth"]["observation"]["is_error"]

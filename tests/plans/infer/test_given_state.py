@@ -141,7 +141,7 @@ SHOWN_PARTS: dict[str, tuple[Json, Json, Json, Json]] = {
     ),
     "details of a record": (
         {"stations": {"North": {"lat": 46.4}, "South": {"lat": 8.1}}},
-        tool("station_info", {"station": STRING}, "station"), {"station": "South"}, {"station": "South", "lat": 8.1},
+        tool("station_info", {"station": STRING}, "station"), {"station": "South"}, {"lat": 8.1},
     ),
     "a value of its own beside the records that have it": (
         {"boats": [{"name": "Fen", "metres": 12}, {"name": "Ebb", "metres": 9}], "boat_owners": {"Fen": "Senara"}},
