@@ -250,7 +250,7 @@ def _joined(parts: Words, pairs: AbstractSet[tuple[str, str]]) -> Words:
 def _without_services(bare: Mapping[str, Words], named: AbstractSet[Words]) -> dict[str, Words]:
     """Return the names without the service that several begin with, before a verb: `mail_get_draft`, `mail_add_label`.
 
-    A service is no noun of other names, of arguments or of the state: `board_add_card` is about boards beside
+    The nouns of other names, of arguments and of the state are not services: `board_add_card` is about boards beside
     `list_boards`, or if it takes a `board_id`.
     """
     places = {name: _verb_behind(parts) for name, parts in bare.items()}
