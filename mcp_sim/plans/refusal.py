@@ -31,6 +31,12 @@ def noun(entity: str) -> str:
     return entity.rpartition(".")[2].replace("_", " ")
 
 
+def named(entity: str, value: Json) -> str:
+    """Return a record as the beginning of a sentence: `Order W1`, and `Hive A` of a hive that is called so."""
+    text = value_text(value)
+    return text if text.lower().startswith(f"{noun(entity)} ") else f"{label(entity)} {text}"
+
+
 def value_text(value: Json) -> str:
     """Return a value as a sentence names it."""
     return value if isinstance(value, str) and value and not value.isspace() else repr(value)
@@ -57,7 +63,7 @@ def not_found(tool: Tool, entity: str, value: Json, name: str | None, others: Se
     slots = {f"{entity}_id": value, **({name.rsplit(".", 1)[-1]: value} if name else {})}
     slots = {slot: content for slot, content in slots.items() if slot not in _RESERVED}
     more: Record = {**_named(entity), "key": value, "id": value, "argument": name, "value": value}
-    sentence = f"{label(entity)} {value_text(value)} not found"
+    sentence = f"{named(entity, value)} not found"
     if others:
         near = did_you_mean(str(value), [str(other) for other in others])
         sentence += near or f". Available: {', '.join(str(other) for other in others)}"
@@ -83,7 +89,7 @@ def neighbours(view: View, entity: Entity) -> Sequence[Key]:
 def conflict(tool: Tool, entity: str, key: Json, what: str, **slots: Json) -> Observation:
     """Return the failure that the state of a record forbids the call: `Order W1 cannot be cancelled: ...`."""
     known: Record = {**_named(entity), "key": key, "id": key, "value": key}
-    subject = label(entity) if key == entity else f"{label(entity)} {value_text(key)}"  # there is only one account
+    subject = label(entity) if key == entity else named(entity, key)  # there is only one account
     return tool.failure("conflict", f"{subject} {what}", **{**known, **slots})
 
 

@@ -217,7 +217,9 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     about = features.tool.description.lower()
     match = _SAID_STATE.search(about)
     said = match[1] if match else status if status and re.search(rf"\b{re.escape(status)}\b", about) else ""
-    state = _find_state(word, status, said, field, rows)
+    noun = last_word(entity.name)
+    behind = re.split(r"[.;\n]", about, maxsplit=1)[0].rpartition(noun)[2] if noun and noun in about else ""
+    state = _find_state(word, status, said, field, rows, behind)
     if state is None and features.parsed.verb == "unknown":  # `scratch_run`: "Cancel a run"
         held = (row.get(name) for row in islice(rows, _SAMPLE_SIZE))
         known = dict.fromkeys(filter(is_key, (*choices_of(field.schema), *held)))
@@ -311,19 +313,28 @@ def _held_state(entity: Entity, status: str | None, rows: Sequence[Record]) -> s
     return next((name for name in names if held[name] & STATES and name != entity.key), None)
 
 
-def _find_state(word: str, status: str | None, said: str, field: Field, rows: Sequence[Record]) -> Json:
+def _find_state(
+    word: str, status: str | None, said: str, field: Field, rows: Sequence[Record], about: str = ""
+) -> Json:
     """Return the state of a field or of given records that a verb leads to. None if no choice fits.
 
-    `said` is what a description marks records as, or the status, if it has that word.
+    `said` is what a description marks records as, or the status, if it has that word. Else it is the last state that
+    is mentioned in what follows the noun in the description (`about`): "Put a scheduled show on sale".
     """
     held = (row[field.name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(field.name), str))
     states = [str(choice) for choice in dict.fromkeys((*choices_of(field.schema), *held))]
     known = next((target for wanted in (said, status) for target in states if snake(target) == wanted), None)
     is_named = bool(said) and said == status and (known is not None or not constants(field.schema))
-    state = known if is_named else nearest_choice(word, states) or known
+    state = known if is_named else nearest_choice(word, states) or known or _last_mentioned(states, about)
     is_new = state is None and said != status and said.endswith("ed")  # `check_in`: "Mark the guest as arrived"
     named = said if is_new else status
     return _spell_like(states, named) if named and state is None and not constants(field.schema) else state
+
+
+def _last_mentioned(states: Sequence[str], about: str) -> str | None:
+    text = f" {' '.join(words(about))} "
+    places = {text.rfind(f" {' '.join(words(snake(state)))} "): state for state in states}
+    return places[max(places)] if places and max(places) >= 0 else None
 
 
 def nearest_choice(word: str, choices: Sequence[Json]) -> Json:

@@ -24,7 +24,7 @@ from mcp_sim.plans.records.projection import (
     shown_rows,
 )
 from mcp_sim.plans.records.sentences import DONE, found_writer, sentence_writer
-from mcp_sim.plans.refusal import label, value_text
+from mcp_sim.plans.refusal import label, named
 from mcp_sim.types import Json, Record, Tool
 from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.domain import Domain, Entity
@@ -274,9 +274,9 @@ class Filler:
 
     def _subject(self, facts: Facts) -> str:
         """Return what a sentence is about: the record by its key, unless no tool shows that."""
-        entity, key = label(self.entity.name), self.entity.fields.get(self.entity.key)
+        key = self.entity.fields.get(self.entity.key)
         is_bare = self.entity.singleton or (key is not None and key.hidden)
-        return entity if is_bare else f"{entity} {value_text(facts.key)}"
+        return label(self.entity.name) if is_bare else named(self.entity.name, facts.key)
 
     def _field(self, name: str, schema: Record, *, needed: bool) -> Fill:
         """Return what fills a field of the record among other properties."""

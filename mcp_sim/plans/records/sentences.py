@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from mcp_sim.plans.records.effects import Facts
 from mcp_sim.plans.records.projection import projector, written
-from mcp_sim.plans.refusal import label, noun, value_text
+from mcp_sim.plans.refusal import label, named, noun
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import as_object
@@ -31,34 +31,34 @@ def sentence_writer(plan: Plan, entity: Entity, *, is_confirmation: bool = False
         return lambda facts: _listed(facts, entity, record_of)
     if plan.verb not in DONE:
         return lambda facts: "\n".join(_lines(record_of(facts.record or {})))
-    head = _head(plan, entity)
     if plan.verb == "delete" or is_confirmation:
-        return lambda facts: head.format(value_text(facts.key))
+        return lambda facts: _head(plan, entity, facts)
 
     def write_text(facts: Facts) -> str:
-        return "\n".join([head.format(value_text(facts.key)), *_lines(record_of(facts.record or {}))])
+        return "\n".join([_head(plan, entity, facts), *_lines(record_of(facts.record or {}))])
 
     return write_text
 
 
-def _head(plan: Plan, entity: Entity) -> str:
-    """Return the sentence about a write, with a place for the key: `Task {} created successfully`."""
-    return f"{label(entity.name)}{'' if entity.singleton else ' {}'} {DONE[plan.verb]} successfully"
+def _head(plan: Plan, entity: Entity, facts: Facts) -> str:
+    """Return the sentence about a write: `Task T1 created successfully`."""
+    subject = label(entity.name) if entity.singleton else named(entity.name, facts.key)
+    return f"{subject} {DONE[plan.verb]} successfully"
 
 
 def found_writer(plan: Plan, entity: Entity) -> WriteText:
     """Return what says how many records a read found, or which one, for results that show them as data."""
     if plan.verb in {"list", "search"}:
         return lambda facts: f"Found {counted(facts.page.total, entity)}" if facts.page.rows else nothing_found(entity)
-    return lambda facts: f"{label(entity.name)} {value_text(facts.key)} found"
+    return lambda facts: f"{named(entity.name, facts.key)} found"
 
 
 def confirmation_writer(plan: Plan, entity: Entity) -> WriteText:
     """Return what confirms a write in one sentence, with the name of the record."""
-    head, name = _head(plan, entity), name_field(entity)
+    name = name_field(entity)
 
     def write_text(facts: Facts) -> str:
-        sentence = head.format(value_text(facts.key))
+        sentence = _head(plan, entity, facts)
         called = (facts.record or {}).get(name or "")
         return f"{sentence}: {called}" if isinstance(called, str) and called else sentence
 

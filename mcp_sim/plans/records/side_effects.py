@@ -40,7 +40,7 @@ _WRITES = frozenset({"create", "update", "delete"})
 _READS = frozenset({"get", "list", "search"})
 _COUNTABLE = frozenset({"integer", "number", "boolean", "array"})
 """The types of fields that calls change in passing: stock, balances, flags, members."""
-_AMOUNTS = terms("fields.balance", "fields.stock")
+_AMOUNTS = terms("fields.balance", "fields.stock", "fields.taken")
 _HEADINGS = "|".join(ordered("phrases.headings"))
 _SECTION = re.compile(rf"\n\s*(?:(?i:{_HEADINGS})\b|[A-Z][A-Z ]+:).*", re.DOTALL)
 """What follows describes arguments and results."""
@@ -49,6 +49,7 @@ _CLAUSE_ENDS = re.compile(r",?\s(?:and|then)\s")
 _CONDITION = re.compile(
     rf"\b(?:{'|'.join(phrase.replace('_', ' ') for phrase in ordered('phrases.conditions'))})\b", re.IGNORECASE
 )
+_BECOMING = re.compile(r"\bbecomes?\b", re.IGNORECASE)
 _EXISTENCE = re.compile(r"\b(?:exist|there is one|duplicate|unique)", re.IGNORECASE)
 """A condition that plans check: no record is created twice, and none refers to nothing."""
 _NO_EFFECT = terms("phrases.advice", "phrases.negations")
@@ -93,7 +94,12 @@ def untold_effects(plan: Plan, domain: Domain) -> list[str]:
 
 
 def _is_conditional(plan: Plan, tool: Tool) -> bool:
-    return _is_inferred(plan) and plan.verb in _WRITES and any(map(_is_condition, _sentences(tool)))
+    """Whether a description states a condition, or that something becomes what the plan does not make of it."""
+    if not _is_inferred(plan) or plan.verb not in _WRITES:
+        return False
+    is_said = any(isinstance(value, str) and value in tool.description for value in plan.fixed.values())
+    becomes = not is_said and _BECOMING.search(tool.description) is not None
+    return becomes or any(map(_is_condition, _sentences(tool)))
 
 
 def doubting_new_fields(write: Write, plan: Plan, domain: Domain) -> Write:

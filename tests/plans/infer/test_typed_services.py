@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.matched_tools import TEXT, answered, simulator, tool
+from support.matched_tools import TEXT, answered, refused, simulator, tool
 
 from mcp_sim.world.world import World
 
@@ -306,3 +306,65 @@ async def test_a_number_that_a_caller_chooses_is_not_taken_by_an_invented_record
             assert (await asked(world, f"add_{noun}", **new))[0] == new
             assert (await asked(world, f"get_{noun}", **{key: number}))[0] == new
         assert not (await world.call(f"add_{noun}", {key: 1, "area": 2, "note": "x"})).ok
+
+
+@pytest.mark.parametrize(
+    ("act", "about", "state"),
+    [
+        ("open_sales", "Put a scheduled show on sale.", "on_sale"),
+        ("start_show", "A show that is on sale is now on stage", "on_stage"),
+    ],
+)
+async def test_a_state_that_no_verb_means_is_the_last_that_the_description_mentions(
+    act: str, about: str, state: str, tmp_path: Path
+) -> None:
+    row = typed("Show", id=TEXT, name=TEXT, status=TEXT)
+    tools = [tool(act, about, row, show_id=TEXT), tool("get_show", "Get a show.", row, show_id=TEXT)]
+    states = ("scheduled", "on_sale", "on_stage")
+    shows = [{"id": f"S{at}", "name": "x", "status": each} for at, each in enumerate(states)]
+    async with simulator(tmp_path, tools, state={"shows": shows}).open() as world:
+        assert (await asked(world, act, show_id="S0"))[0]["status"] == state
+
+
+@pytest.mark.parametrize("count", ["sold", "seats_booked", "places_left"])
+async def test_a_count_of_what_a_new_record_names_is_a_guess_afterwards(count: str, tmp_path: Path) -> None:
+    show, ticket = (
+        typed("Show", id=TEXT, name=TEXT, **dict[str, Json]({count: COUNT})),
+        typed("Ticket", id=TEXT, show_id=TEXT, buyer=TEXT),
+    )
+    tools = [
+        tool("get_show", "Get a show.", show, show_id=TEXT),
+        tool("create_ticket", "Create a ticket.", ticket, show_id=TEXT, buyer=TEXT),
+    ]
+    shows = [{"id": key, "name": "x", count: 7} for key in ("S1", "S2")]
+    state = {"shows": shows, "tickets": [{"id": "T1", "show_id": "S1", "buyer": "Bo"}]}
+    async with simulator(tmp_path, tools, state=state).open() as world:
+        assert not (await asked(world, "get_show", show_id="S1"))[1]
+        await asked(world, "create_ticket", show_id="S1", buyer="Ada")
+        assert (await asked(world, "get_show", show_id="S1"))[1]
+        assert not (await asked(world, "get_show", show_id="S2"))[1]
+
+
+@pytest.mark.parametrize(
+    "about", ["Assign a clerk; an open case becomes active.", "Assign a clerk. The case becomes active"]
+)
+async def test_what_else_becomes_of_a_record_is_a_guess(about: str, tmp_path: Path) -> None:
+    row = typed("Case", id=TEXT, clerk=TEXT, status=TEXT)
+    tools = [
+        tool("assign_clerk", about, row, case_id=TEXT, clerk=TEXT),
+        tool("get_case", "Get a case.", row, case_id=TEXT),
+    ]
+    cases = [{"id": key, "clerk": "Bo", "status": "open"} for key in ("C1", "C2")]
+    async with simulator(tmp_path, tools, state={"cases": cases}).open() as world:
+        assert (await asked(world, "assign_clerk", case_id="C1", clerk="Ada"))[1]
+        assert not (await asked(world, "get_case", case_id="C2"))[1]
+
+
+@pytest.mark.parametrize(("noun", "name"), [("hive", "Hive A"), ("meeting_room", "Meeting room 3")])
+async def test_a_record_that_is_called_like_its_noun_is_named_once(noun: str, name: str, tmp_path: Path) -> None:
+    tools = [tool(f"get_{noun}", f"Get a {noun}.", typed("It", name=TEXT, size=COUNT, age=COUNT), name=TEXT)]
+    async with simulator(tmp_path, tools, state={f"{noun}s": [{"name": "Attic", "size": 1, "age": 2}]}).open() as world:
+        assert (await refused(world, f"get_{noun}", name=name)).startswith(f"{name} not found")
+        assert (await refused(world, f"get_{noun}", name="Loft")).startswith(
+            f"{noun[:1].upper()}{noun[1:].replace('_', ' ')} Loft not"
+        )
