@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.programs import TableEffects
 
-_OWN = {"now", "random", "caller", "each", "invent", "input_schema"}
-"""Attributes of a world that are neither tables nor libraries, but `imagine`."""
+WORLD = ("now", "random", "caller", "each", "invent", "imagine", "input_schema")
+"""Attributes of a world that are neither tables nor libraries."""
 _MUTATING = {"append", "extend", "insert", "remove", "pop", "clear", "update", "setdefault", "sort", "reverse"}
 _TAKING = {"get", "pop", "items", "values", "setdefault"}
 """Methods of a row that return a value in it."""
@@ -196,7 +196,7 @@ class _Scan:
         if name in self.tables:
             self.note("reads", name)
             return _Value("row" if self.tables[name].singleton else "table", name)
-        if name not in _OWN:
+        if name not in WORLD or name == "imagine":
             self.note({"imagine": "imagines", "": "is_partial"}.get(name, "uses_libraries"))
         return _UNKNOWN
 

@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import field, replace
+from difflib import get_close_matches
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mcp_sim.spec.places import Place
-from mcp_sim.spec.program_effects import read_effects
+from mcp_sim.spec.program_effects import WORLD, read_effects
 from mcp_sim.spec.program_files import local_modules, not_python, read_module
 from mcp_sim.spec.program_state import add_resource, module_state
 from mcp_sim.spec.program_tables import TooManyProblems, read_tables, why_no_json
@@ -214,6 +215,8 @@ class _Reader:
                     self._add(functions, name or node.name, function, tools)
         for function in functions.values():
             self._check_options(function, tables, libraries)
+        if not libraries:  # they have tables of their own
+            self._check_tables(tables)
         others = self._others(functions)
         program = Program(self._file, functions, tuple(tables), libraries, hooks)
         return DeclaredProgram(program, tables, tuple(resources), others)
@@ -350,13 +353,17 @@ class _Reader:
             self._note(function.line, function.name, message, "warning")
 
     def _check_key(self, function: ProgramFunction, tool: Record) -> None:
-        """Note an idempotency key that is not an argument of the tool, or that expires after no duration."""
+        """Note a key that is not an argument of the tool, and an idempotency key that expires after no duration."""
         key, expires = function.options.get("idempotency"), function.options.get("expires")
         arguments = properties(as_object(tool.get("inputSchema")))
         known = {*arguments, *map(function.parameter, arguments)}
         if key is not None and known and key not in known:
             message = f"idempotency: {tool['name']} has no argument {key!r}{did_you_mean(key, known)}"
             self._note(function.line, function.name, message)
+        named = function.options.get("key")
+        if named is not None and known and named.split(".")[0] not in known:
+            message = f"key: {tool['name']} has no argument {named!r}{did_you_mean(named, known)}"
+            self._note(function.line, function.name, message, "warning")
         if expires is not None and key is None:
             self._note(function.line, function.name, "expires goes with idempotency, the argument with the key")
         try:
@@ -381,6 +388,15 @@ class _Reader:
         if tables and not libraries and options.get("entity", next(iter(tables))) not in tables:
             name = options["entity"]
             self._note(function.line, function.name, f"unknown table {name!r}{did_you_mean(name, tables)}")
+
+    def _check_tables(self, tables: Mapping[str, Entity]) -> None:
+        """Note attributes of the world that resemble a table. Others may be tables that a spec declares."""
+        known = {*tables, *WORLD, *LIBRARIES}
+        for node in ast.walk(self._module):
+            if isinstance(node, ast.Attribute) and _is_world(node.value) and node.attr not in known:
+                for near in get_close_matches(node.attr, tables, n=1, cutoff=0.8):  # not 'booking' for 'book'
+                    message = f"the world has no table {node.attr!r}; did you mean {near!r}?"
+                    self._note(node.lineno, "", message, "warning")
 
     def _tables(self) -> dict[str, Entity]:
         """Return the `tables` of the program, with those that it includes by `**NAME.tables` of modules beside it."""

@@ -206,6 +206,40 @@ def test_check_warns_of_effects_that_are_unknown_or_not_annotated(
         assert program.splitlines()[problem.line - 1].startswith("def act")
 
 
+@pytest.mark.parametrize(
+    ("decorator", "body", "warnings"),
+    [
+        ("@tool", "return world.loans.find(member=isbn)", ["the world has no table 'loans'; did you mean 'loan'?"]),
+        ("@tool", "return [world.bok.get(isbn)]", ["the world has no table 'bok'; did you mean 'book'?"]),
+        ("@tool", "world.setings['theme'] = isbn", ["the world has no table 'setings'; did you mean 'settings'?"]),
+        ("@tool", "return world.booking.get(isbn)", []),
+        (
+            "@tool",
+            "return [world.random.random(), world.caller, world.invent(), world.imagine(), world.input_schema]",
+            [],
+        ),
+        ("@tool", "world.files.write('/x', isbn)\nreturn world.file.get('/x')", []),
+        ("@tool", "return world.receipts.get(isbn)", []),
+        ("@tool(key='isb')", "return world.book.get(isbn)", ["key: act has no argument 'isb'; did you mean 'isbn'?"]),
+        ("@tool(key='book.id')", "return world.book.get(isbn)", ["key: act has no argument 'book.id'"]),
+        ("@tool(key='isbn.id')", "return world.book.get(isbn)", []),
+        ("@tool(key='isbn')", "return world.book.get(isbn)", []),
+    ],
+)
+def test_check_warns_of_names_that_resemble_tables_and_of_keys_that_are_no_arguments(
+    tmp_path: Path, decorator: str, body: str, warnings: list[str]
+) -> None:
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    program = f"{HEAD}\n{decorator}\ndef act(world, isbn=None):\n{lines}\n"
+    problems = check([library(tmp_path, program, [tool("act", isbn=TEXT)])])
+    of_program = [problem for problem in problems if problem.file.endswith("library.py")]
+    assert len(of_program) == len(warnings)
+    for problem, warning in zip(of_program, warnings, strict=True):
+        assert problem.severity == "warning"
+        assert problem.message.startswith(warning)
+        assert problem.line >= program.splitlines().index(decorator) + 2
+
+
 def test_decorators_correct_what_was_found(tmp_path: Path) -> None:
     body = "return world.book.get(isbn)"
     assert effect(tmp_path, body, option="(verb='search', entity='loan', key='loan_id')") == (
