@@ -2,7 +2,8 @@
 
     python benchmarks/typed_lists.py [--client FOLDER] [--calls N] [--details] PATH|NAME ...
 
-A path is a tool list or tool spec, an OpenAPI document, which is imported first, or a folder of these. A name is a
+A path is a tool list or tool spec, an OpenAPI document, which is imported first, or a folder of these. Files may be
+compressed with xz. A name is a
 shipped tool spec. The calls go through the official TypeScript client, which checks results with ajv. It is installed
 with npm into a scratch folder, or kept in the FOLDER of --client.
 
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import lzma
 import random
 import re
 import subprocess
@@ -341,7 +343,10 @@ def called(name: str, server: ServedList, calls: int) -> Tally:
 def lists(paths: Sequence[str], folder: Path) -> Iterator[str]:
     """Yield the tool lists and specs; OpenAPI documents are imported into the folder."""
     for path in map(Path, paths):
-        for file in sorted(path.glob("*.[jy]*")) if path.is_dir() else [path]:
+        for packed in sorted(path.glob("*.[jy]*")) if path.is_dir() else [path]:
+            file = folder / packed.stem if packed.suffix == ".xz" else packed
+            if file is not packed:
+                file.write_bytes(lzma.decompress(packed.read_bytes()))
             if not file.is_file() or OPENAPI.search(file.read_text(encoding="utf-8")) is None:
                 yield str(file)
                 continue
