@@ -262,7 +262,8 @@ def _units() -> dict[str, str]:
 def _name_and_unit(name: str) -> tuple[str, str]:
     """Split the unit off a field's name: `distance` and `m` for `distance_in_meters`."""
     stem, _, last = name.rpartition("_")
-    return (stem.removesuffix("_in"), _units()[last]) if stem and last in _units() else (name, "")
+    is_unit = stem and last in _units() and not stem.endswith("_per")  # `hours_per_week` are hours
+    return (stem.removesuffix("_in"), _units()[last]) if is_unit else (name, "")
 
 
 @lru_cache(maxsize=4096)

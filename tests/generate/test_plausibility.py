@@ -142,3 +142,30 @@ def test_line_items_add_up_to_the_total() -> None:
         assert row["subtotal"] == round(sum(one["quantity"] * one["unit_price"] for one in row["items"]), 2)
         assert row["vat_amount"] == pytest.approx(row["subtotal"] * row["vat_rate"] / 100, abs=0.011)
         assert row["total"] == round(row["subtotal"] + row["vat_amount"] + row["shipping_cost"], 2)
+
+
+@pytest.mark.parametrize(
+    ("noun", "name", "low", "high"),
+    [
+        ("patient", "temperature_c", 36, 40),
+        ("vital_signs", "body_temperature", 36, 40),
+        ("employee", "hours_per_week", 8, 40),
+        ("contract", "weekly_hours", 8, 40),
+        ("product", "discount_percent", 0, 30),
+        ("job", "exit_code", 0, 0),
+    ],
+)
+def test_numbers_are_usual_for_what_they_measure(noun: str, name: str, low: float, high: float) -> None:
+    rows = world(entity(noun, needed(name, NUMBER)))[noun]
+    assert all(low <= row[name] <= high for row in rows)
+
+
+@pytest.mark.parametrize("name", ["born", "born_on"])
+def test_people_are_born_years_before(name: str) -> None:
+    rows = world(entity("employee", needed(name, {"type": "string", "format": "date"})))["employee"]
+    assert all("1920" < row[name] < "2020" for row in rows)
+
+
+def test_the_next_date_of_recent_records_is_to_come() -> None:
+    rows = world(entity("patient", needed("next_visit", {"type": "string", "format": "date"})))["patient"]
+    assert sum(row["next_visit"] >= "2030" for row in rows) > 100
