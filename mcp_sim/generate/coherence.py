@@ -15,7 +15,7 @@ from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
 from mcp_sim.types.json_values import multiplied, rounded
-from mcp_sim.types.lexicon.english import snake
+from mcp_sim.types.lexicon.english import singular, snake
 from mcp_sim.types.lexicon.terms import ordered
 from mcp_sim.types.time_formats import parse_time
 
@@ -32,7 +32,17 @@ def adjustments(entity: Entity) -> tuple[tuple[str, Adjustment], ...]:
     fields = {without_currency(snake(field.name)): field for field in stored}
     rows = [field for field in fields.values() if is_rows(field.schema)]
     ordered = [(lower.name, _ordered(lower, upper)) for lower, upper in _bounds(fields)]
-    return (*ordered, *map(_row_bounds, rows), *_lines(fields), *_amounts(fields), *_owed(fields), *_times(fields))
+    amounts = (*_lines(fields), *_amounts(fields), *_owed(fields), *_counts(fields))
+    return (*ordered, *map(_row_bounds, rows), *amounts, *_times(fields))
+
+
+def _counts(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:
+    """Count the items of lists: `line_count` beside `lines`."""
+    for name, field in fields.items():
+        if main_type(field.schema) == "array":
+            forms = (f"{singular(name)}_count", f"{name}_count", f"number_of_{name}", f"num_{name}", f"total_{name}")
+            for count in (fields[form] for form in forms if form in fields):
+                yield count.name, _computed(count, lambda record, name=field.name: len(record[name]))
 
 
 def _amounts(fields: Mapping[str, Field]) -> Iterator[tuple[str, Adjustment]]:

@@ -21,6 +21,7 @@ _LARGEST = 1e150
 """Products of two such numbers, and sums of many products, are floats. An integer of a call may have 400 digits."""
 _COUNTS, _MEANS = terms("figures.count"), terms("figures.mean")
 _TOTALS = terms("figures.total") | _COUNTS
+_STATES = terms("fields.state")
 _PRICES, _QUANTITIES, _VALUES = terms("fields.price"), terms("fields.quantity"), terms("figures.value")
 
 
@@ -64,7 +65,11 @@ def _figure_of(entity: Entity, parts: Sequence[str], *, is_named: bool) -> Figur
             return lambda rows: sum(row.get(name) == value for row in rows)
         if main_type(field.schema) == "boolean" and snake(name).removeprefix("is_") == state:
             return lambda rows: sum(row.get(name) is True for row in rows)
-    return _sum_of_field(entity, rest, is_mean=not _MEANS.isdisjoint(parts))
+    total = _sum_of_field(entity, rest, is_mean=not _MEANS.isdisjoint(parts))
+    places = [name for name in entity.fields if last_word(snake(name)) in _STATES]
+    if total is not None or len(places) != 1 or _COUNTS.isdisjoint(parts):
+        return total
+    return lambda rows: sum(snake(str(row.get(places[0]))) == state for row in rows)
 
 
 def _sum_of_field(entity: Entity, parts: Sequence[str], *, is_mean: bool) -> Figure | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import NamedTuple, TypeAlias, cast
 
+from mcp_sim.generate.defaults import settling
 from mcp_sim.generate.invention import embedder, with_known_records
 from mcp_sim.generate.time_fields import Moment
 from mcp_sim.generate.values import chance_of, value_maker
@@ -24,7 +25,7 @@ from mcp_sim.plans.schema_only.computed_values import computation_of
 from mcp_sim.plans.schema_only.digests import described_sum, digest_of, guesses_of_digest, typed_digest
 from mcp_sim.plans.schema_only.plausible_results import as_sentences, plausible_result
 from mcp_sim.types import Json, Observation, Record, Tool, ToolResult, Transition, Turn, View
-from mcp_sim.types.domain import Domain
+from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.json_schema.expansion import expanded
 from mcp_sim.types.json_schema.shapes import (
     as_list,
@@ -105,14 +106,21 @@ class SchemaOnly(Backend):
         flags = [name for name, shape in properties(schema).items() if _is_flag(shape)]
         done: Record = dict.fromkeys(success_flags(words(last_segment(tool.name)), flags), True)
         count = _count_of_items(tool, schema)
+        fields = {name: Field(name, shape) for name, shape in properties(schema).items()}
+        settle = settling(Entity(tool.name, fields=fields), domain)
 
         def answer(turn: Turn, _invent: Invent) -> Transition:
-            value = make(chance_of(turn.draws.seed, turn.draws.scope), {}, Moment(turn.start, turn.start))
-            value = repeat(turn.view, with_known_records(embed, turn, "", schema, value))
+            drawn = make(chance_of(turn.draws.seed, turn.draws.scope), {}, Moment(turn.start, turn.start))
+            value = repeat(turn.view, with_known_records(embed, turn, "", schema, drawn))
             value = echo(value, turn.call.arguments)
             known = named(turn)
             computed = {**known, **count(turn.call.arguments), **(digest(turn) if digest is not None else {})}
-            value = {**as_object(value), **done, **_left(schema, known), **computed} if done or computed else value
+            body = as_object(value)
+            given = {name for name in body if body[name] != as_object(drawn).get(name)}
+            body = {**body, **done, **_left(schema, known), **computed}
+            if settle is not None:
+                settle(body, {*given, *computed, *_left(schema, known), *turn.call.arguments})
+            value = body or value
             rest = [name for name in properties(schema) if name not in {*computed, *turn.call.arguments}]
             lacking = (f"nothing determines {', '.join(rest)}",) if rest else ()
             return Transition(tool.success(value), guesses=(*sums, *unsure(turn), *lacking))

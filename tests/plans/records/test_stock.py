@@ -279,3 +279,72 @@ async def test_what_is_recorded_again_is_another_record(tmp_path: Path) -> None:
     async with simulator(tmp_path, tools, state).open() as world:
         await answered(world, "add_expense", category="food", amount=2.5)
         assert [row["amount"] for row in await answered(world, "list_expenses")] == [9, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("noun", "field", "argument"),
+    [("lamp", "brightness", "level"), ("speaker", "volume", "value"), ("door", "code", "x")],
+)
+@pytest.mark.parametrize("is_whole", [True, False])
+async def test_the_only_value_of_a_setter_is_the_field_in_its_name(
+    tmp_path: Path, noun: str, field: str, argument: str, *, is_whole: bool
+) -> None:
+    name = f"set_{noun}_{field}" if is_whole else f"set_{field}"
+    state = {f"{noun}s": [{"id": "a", field: 7, "other": 1}, {"id": "b", field: 8, "other": 1}]}
+    asked: Json = {f"{noun}_id": TEXT, argument: WHOLE}
+    tools = [tool(name, **asked), tool(f"get_{noun}", needed=f"{noun}_id", **{f"{noun}_id": TEXT})]
+    async with simulator(tmp_path, tools, state).open() as world:
+        await answered(world, name, **{f"{noun}_id": "a", argument: 3})
+        assert await answered(world, f"get_{noun}", **{f"{noun}_id": "a"}) == {"id": "a", field: 3, "other": 1}
+        assert not world.ledger.steps[-1]["guessed"]
+
+
+@pytest.mark.parametrize("name", ["bulk_update_prices", "update_prices", "set_prices"])
+@pytest.mark.parametrize("several", ["updates", "items"])
+async def test_a_batch_that_is_named_after_a_field_changes_it_in_each_record(
+    tmp_path: Path, name: str, several: str
+) -> None:
+    report = rows("results", thing(sku=TEXT, ok={"type": "boolean"}), updated=WHOLE, failed=WHOLE)
+    asked: Json = {several: {"type": "array", "items": thing(sku=TEXT, price=AMOUNT)}}
+    tools = [tool(name, output=report, **asked), tool("get_product", sku=TEXT)]
+    state = {"products": [{"sku": "p1", "name": "Bell", "price": 10}, {"sku": "p2", "name": "Horn", "price": 20}]}
+    async with simulator(tmp_path, tools, state).open() as world:
+        given: Json = [{"sku": "p1", "price": 2.5}, {"sku": "zz", "price": 4}]
+        assert await answered(world, name, **{several: given}) == {
+            "results": [{"sku": "p1", "ok": True}, {"sku": "zz", "ok": False}], "updated": 1, "failed": 1
+        }  # fmt: skip
+        assert (await answered(world, "get_product", sku="p1"))["price"] == 2.5
+
+
+@pytest.mark.parametrize(("count", "number"), [("free_count", 1), ("held_count", 2), ("total_count", 3)])
+async def test_counts_beside_given_rows_agree_with_their_states(tmp_path: Path, count: str, number: int) -> None:
+    states: Json = {"type": "string", "enum": ["free", "held"]}
+    seats = [
+        {"seat_id": "a1", "status": "free"},
+        {"seat_id": "a2", "status": "held"},
+        {"seat_id": "a3", "status": "held"},
+    ]
+    tools = [tool("list_seats", output=rows("seats", thing(seat_id=TEXT, status=states), **{count: WHOLE}))]
+    async with simulator(tmp_path, tools, {"seats": seats}).open() as world:
+        assert await answered(world, "list_seats") == {"seats": seats, count: number}
+
+
+@pytest.mark.parametrize(
+    ("several", "count"), [("lines", "line_count"), ("boxes", "num_boxes"), ("notes", "total_notes")]
+)
+async def test_a_count_in_a_new_record_is_that_of_its_list(tmp_path: Path, several: str, count: str) -> None:
+    listed: Json = {"type": "array", "items": thing(sku=TEXT)}
+    shown = thing(id=TEXT, **{several: listed, count: WHOLE})
+    tools = [tool("create_order", output=shown, needed=several, **{several: listed})]
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, "create_order", **{several: [{"sku": "a"}, {"sku": "b"}]})
+        assert made[count] == 2
+
+
+async def test_no_more_is_set_aside_than_asked_for_where_no_record_says_how_much(tmp_path: Path) -> None:
+    shown = thing(order_id=TEXT, quantity=WHOLE, allocated=WHOLE)
+    tools = [tool("allocate_stock", order_id=TEXT, quantity=WHOLE, output=shown)]
+    async with simulator(tmp_path, tools).open() as world:
+        for number in range(8):
+            value = await answered(world, "allocate_stock", order_id=f"o{number}", quantity=2)
+            assert (value["quantity"], value["allocated"] <= 2) == (2, True)
