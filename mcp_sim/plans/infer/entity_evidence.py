@@ -454,7 +454,7 @@ def holder_of_value(facts: ToolFacts, server: ServerFacts) -> str | None:
 
 def _keyed(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the entity whose key an update requires, if nothing else is done to its noun: `adjust_stock(sku)`."""
-    noun, needed = facts.parsed.noun, sorted(map(snake, required(facts.input)))
+    noun, needed = facts.parsed.noun, sorted(map(snake, required(facts.of_one.input)))
     if (facts.parsed.verb != "update" and facts.parsed.word not in table("verbs.stocking")) or noun not in server.once:
         return None
     return next((server.keys[name] for name in needed if name in server.keys), None)

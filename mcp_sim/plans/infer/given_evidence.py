@@ -110,8 +110,10 @@ def listed_as(facts: ToolFacts, server: ServerFacts) -> str | None:
 def holder_of_field(facts: ToolFacts, server: ServerFacts) -> str | None:
     """Return the only given record whose field a tool sets that takes its key and one value besides.
 
-    So `set_safe_combination(username, combination_new)` sets the `safe_combination` of an account.
+    So `set_safe_combination(username, combination_new)` sets the `safe_combination` of an account, and
+    `bulk_update_prices(updates)` the `price` of several products.
     """
+    facts = facts.of_one
     noun, needed = facts.parsed.noun, required(facts.input)
     is_change = facts.parsed.word in _SETTERS or STRONG.get(facts.parsed.word) == "update"
     is_setter = facts.parsed.verb in {"update", "create"} and is_change and len(needed) == 2

@@ -53,6 +53,7 @@ _STOCK, _BOUNDS = terms("fields.stock"), terms("fields.bound")
 """Words of numbers that are agreed on: what is paid or logged later does not replace a `target_amount`."""
 _IDS, _NAMES = frozenset({"id", "uid", "uuid"}), terms("fields.naming")
 _NUMBERS = frozenset({"integer", "number"})
+_SETTING = terms("verbs.setting", "verbs.replacing") | {"update", "change"}
 _TIME_UNITS, _ENDS = terms("arguments.time_unit"), terms("fields.end")
 _BY_NAME = Basis("inferred", 0.9, ("its name is usual for that",))
 _DECLARED_LIMITS = Basis("schema", 0.9, ("its inputSchema declares the limits of pages",))
@@ -311,6 +312,7 @@ def _with_sets(
     sets |= _changed_number(_split(kept, sets)[1], features, known, {*sets.values()})
     sets |= _moved_end(_split(kept, sets)[1], features, known, {*sets.values()})
     sets |= _nearest_fields(_split(kept, sets)[1], features, known, {*sets.values()})
+    sets |= _field_of_noun(_split(kept, sets)[1], features, known, {*sets.values()})
     pair = named_value(_split(kept, sets)[1], known.entity) if features.verb == "update" else None
     sets |= {pair[1]: "*"} if pair is not None else {}
     rest = _split(kept, {*sets, *(pair or ())})[1].items()
@@ -358,6 +360,21 @@ def _nearest_fields(
         for path, schema in arguments.items()
     }
     return {path: names[0] for path, names in near.items() if len(names) == 1}
+
+
+def _field_of_noun(
+    arguments: Mapping[str, Record], features: ToolFeatures, known: KnownFields, taken: Collection[str]
+) -> dict[str, str]:
+    """Return the only value that a setter takes, for the field in its name: `set_brightness(lamp_id, level)`."""
+    is_setter = features.verb == "update" and features.parsed.word in _SETTING
+    names = [*required(features.input) & arguments.keys()] if is_setter else []
+    if len(names) != 1 or features.calculates(names[0]) is not None:
+        return {}
+    field = known.named.get("_".join(features.parsed.noun).removeprefix(f"{known.entity}_"))
+    if field is None or field.name in {*taken, known.key}:
+        return {}
+    kinds = {main_type(arguments[names[0]]), main_type(field.schema)}
+    return {names[0]: field.name} if len(kinds) == 1 or kinds <= _NUMBERS else {}
 
 
 def _is_near(argument: str, schema: Record, name: str, field: Field, noun: Words) -> bool:

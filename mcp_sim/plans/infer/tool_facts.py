@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from mcp_sim.plans.infer.arguments import GENERAL_KEYS, key_argument
@@ -52,6 +53,13 @@ class ToolFacts:
     def may_rename(self) -> bool:
         """Whether it may create something else than its noun, as `book` and `request` do."""
         return self.parsed.verb == "create" and self.parsed.word in WEAK
+
+    @property
+    def of_one(self) -> ToolFacts:
+        """What is known of the change of one record, if all that the tool takes is a list of objects."""
+        needed = [*required(self.input)]
+        row = items(property_of(self.input, needed[0])) if len(needed) == 1 else Record()
+        return replace(self, input=row) if properties(row) else self
 
     def takes_key(self, entity: Entity) -> bool:
         """Whether an argument is surely the key of an entity."""
