@@ -321,13 +321,20 @@ _DOCSTRING = re.compile(
 """The type of a result in a docstring, in the style of NumPy, Google or Sphinx, its name and what is said about it."""
 _TEXT_TYPES = frozenset({"str", "string"})
 _DATA_TYPES_OF_PYTHON = frozenset({"dict", "list", "tuple", "mapping", "sequence", "object"})
+_FLAG_TYPES = frozenset({"bool", "boolean"})
+_FLAG = re.compile(r"\breturns?:? (?:a boolean|true|false)\b", re.IGNORECASE)
 _CONFIRMATION = re.compile(r"\b(?:confirmation|message)\b", re.IGNORECASE)
 
 
-def documented_form(description: str) -> Literal["text", "confirmation", "data"] | None:
-    """Return what a docstring says that the function returns: a text, one that confirms what was done, or data."""
+def documented_form(description: str) -> Literal["text", "confirmation", "data", "flag"] | None:
+    """Return what a docstring says that the function returns: a text, one that confirms what was done, data, a boolean.
+
+    A sentence may say the latter: "Returns true or false".
+    """
     match = _DOCSTRING.search(description)
     kind, about = ("", "") if match is None else (match[2].lower(), f"{match[1] or ''} {match[3]}")
     if kind in _TEXT_TYPES and not mentions_data(about):
         return "confirmation" if _CONFIRMATION.search(about) else "text"
+    if kind in _FLAG_TYPES or (not kind and _FLAG.search(description)):
+        return "flag"
     return "data" if kind in _TEXT_TYPES | _DATA_TYPES_OF_PYTHON else None

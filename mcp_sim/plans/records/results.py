@@ -118,6 +118,8 @@ def _result(tool: Tool, plan: Plan, domain: Domain) -> Render:
         alone = _key_alone(tool, plan, domain)
         if alone is not None:
             return alone
+    if bare and plan.each is None and plan.verb in DONE and documented_form(tool.description) == "flag":
+        return lambda _facts: tool.success(True)
     worded = _words_renderer(tool, plan, domain, bare=bare)
     if worded is not None:
         return worded

@@ -55,7 +55,7 @@ def worded_tools(tools: Mapping[str, Tool], examples: Sequence[Example]) -> set[
     """
     bare = {name: tool for name, tool in tools.items() if tool.output_schema is None and not examples}
     documented = {name: documented_form(tool.description) for name, tool in bare.items()}
-    known = {name: form != "data" for name, form in documented.items() if form is not None}
+    known = {name: form in {"text", "confirmation"} for name, form in documented.items() if form is not None}
     if answers_in_prose([*tools.values()], examples):
         return {name for name in tools if known.get(name, True)}
     are_typed = any(map(declares_data, tools.values()))

@@ -207,7 +207,11 @@ def _promised(tool: Tool, place: str | None, domain: Domain, wrapper: str | None
         unsure = guesses_of_digest(tool, domain)
         sums = ("the sum is one that its description mentions",) if described else ()
         return lambda turn, _invent: Transition(show(digest(turn)), guesses=(*sums, *unsure(turn)))
-    is_confirmation = is_text and documented_form(tool.description) == "confirmation"
+    form = documented_form(tool.description) if tool.output_schema is None else None
+    if form == "flag":
+        flag = Transition(tool.success(True), guesses=("nothing determines whether it is true",))
+        return lambda _turn, _invent: flag
+    is_confirmation = is_text and form == "confirmation"
     result = None if is_confirmation else plausible_result(tool)
     if result is not None:
         guesses = ("its description promises a result that nothing determines",)
