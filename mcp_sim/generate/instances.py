@@ -27,7 +27,7 @@ from mcp_sim.types.conditions import ABSENT
 from mcp_sim.types.initial_values import first_value
 from mcp_sim.types.json_schema.expansion import IMPOSSIBLE, expanded
 from mcp_sim.types.json_schema.satisfiability import NoInstance, canonical_form
-from mcp_sim.types.json_schema.shapes import as_list, as_object, items, properties, required, types_of
+from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, items, properties, required, types_of
 from mcp_sim.types.json_schema.validation import RESULT_FORMATS, Validator
 from mcp_sim.types.json_values import NOWHERE, decode_strict, in_list
 from mcp_sim.types.lexicon.english import snake
@@ -110,6 +110,10 @@ class Shaped:
             body = as_object(value)
             texts = (body[name] for name in ("id", *_NAMES, *_MAILS) if isinstance(body.get(name), str))
             return next(texts, ABSENT)
+        choices = (choice for choice in constants(way) if isinstance(value, str) and isinstance(choice, str))
+        choice = next((choice for choice in choices if snake(choice) == snake(value)), None)
+        if choice is not None:
+            return choice
         moment = parse_time(value) if way.get("format") in _TIMES and isinstance(value, str) else None
         if moment is not None:
             return time_formatter(self._name, way)(moment)

@@ -612,3 +612,20 @@ async def test_a_second_id_of_a_record_names_it_and_that_of_another_record_does_
         for name in ("id", "uuid", "job_uid"):
             assert (await answered(world, "get_job", job_id=made[name]))["id"] == made["id"]
         assert made["owner_id"] in await refused(world, "get_job", job_id=made["owner_id"])
+
+
+@pytest.mark.parametrize(("given", "shown"), [("sev1", "SEV1"), ("in progress", "in_progress"), ("On-Hold", "on_hold")])
+async def test_a_word_in_another_case_is_the_choice_that_results_show(tmp_path: Path, given: str, shown: str) -> None:
+    states: Json = {"type": "string", "enum": ["other", "SEV1", "in_progress", "on_hold"]}
+    record = thing("id", "state", id=TEXT, title=TEXT, state=states)
+    tools = [
+        tool("create_case", title=TEXT, state=TEXT, output=record),
+        tool("update_case", id=TEXT, state=TEXT, output=record),
+        tool("get_case", id=TEXT, output=record),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        made = await answered(world, "create_case", title="a", state=given)
+        assert made["state"] == shown
+        await answered(world, "update_case", id=made["id"], state="other")
+        assert (await answered(world, "update_case", id=made["id"], state=given))["state"] == shown
+        assert (await answered(world, "get_case", id=made["id"]))["state"] == shown
