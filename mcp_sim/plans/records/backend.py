@@ -24,7 +24,8 @@ from mcp_sim.plans.records.doubts import (
 from mcp_sim.plans.records.effects import Effect, Facts, Render, WriteMany, batch
 from mcp_sim.plans.records.filters import filter_argument, fixed_tests, sets_any_field, test_maker
 from mcp_sim.plans.records.marks import (
-    doubting_unread,
+    doubting_more,
+    part_doubts,
     refusal_doubts,
     standing_doubts,
     unread_arguments,
@@ -97,7 +98,8 @@ def _choice_answer(tool: Tool, plan: Plan, domain: Domain) -> Answer:
 
 def marking(answer: Answer, plan: Plan, domain: Domain) -> Answer:
     """Return an answer that is marked for what makes all answers of a plan, or a refusal, a guess."""
-    reasons, refused = [*plan.guesses, *standing_doubts(plan, domain)], refusal_doubts(plan, domain)
+    reasons = [*plan.guesses, *standing_doubts(plan, domain), *part_doubts(plan, domain)]
+    refused = refusal_doubts(plan, domain)
 
     def marked(turn: Turn, invent: Invent) -> Transition:
         transition = answer(turn, invent)
@@ -150,7 +152,7 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
 
 def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer of a tool that creates, updates or deletes records."""
-    write = doubting_unread(_WRITES[plan.verb](tool, plan, domain), plan, domain)
+    write = doubting_more(_WRITES[plan.verb](tool, plan, domain), plan, domain)
     write = doubting_named_amounts(doubting_new_fields(write, plan, domain), plan, domain)
     note = doubts_noter(plan)
     doubts, is_unsure, is_lost = doubts_name(plan.entity or ""), is_unsure_write(plan), absence_test(plan)

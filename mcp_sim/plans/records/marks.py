@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 
 from mcp_sim.plans.infer.filters import is_presentation
 from mcp_sim.plans.infer.names import last_segment
@@ -26,6 +26,7 @@ from mcp_sim.types.views import find_key
 
 _READS, _WRITES = frozenset({"get", "list", "search"}), frozenset({"create", "update", "delete"})
 _NARROWING, _PARTS = terms("arguments.narrowing"), terms("arguments.part")
+_CALLING_OFF, _PREPOSITIONS = terms("verbs.calling_off"), terms("phrases.prepositions")
 _SELECTING = QUALIFIERS | terms("arguments.newest", "arguments.oldest", "figures.rank")
 
 
@@ -47,10 +48,28 @@ def standing_doubts(plan: Plan, domain: Domain) -> Iterator[str]:
         yield f"no part of the plan selects what is {left[0]}"
 
 
+def part_doubts(plan: Plan, domain: Domain) -> list[str]:
+    """Return why what a tool shows is a guess: its name asks for a field, and no schema declares the whole record."""
+    entity, tool = domain.entities.get(plan.entity or ""), domain.tools[plan.tool]
+    if entity is None or entity.singleton or plan.verb != "get" or plan.result or tool.output_schema is not None:
+        return []
+    named = words(last_segment(tool.name)) if is_inferred(plan) else ()
+    asked = {*takewhile(lambda word: word not in _PREPOSITIONS, named)}
+    fields = [(field, {*words(snake(field))}) for field in entity.fields if field not in plan.filters]
+    parts = [field for field, parts in fields if parts <= asked and parts - {*words(entity.name)}]
+    return [f"the tool may show {parts[0]} alone"] if parts else []
+
+
 def doubts_of(plan: Plan, domain: Domain) -> list[str]:
     """Return why the answers of a tool are or may be guesses, but for what depends on the state of a world."""
     unread = [f"the argument {name} has no role in the plan" for name in unread_arguments(plan, domain)]
-    return [*plan.guesses, *standing_doubts(plan, domain), *untold_effects(plan, domain), *unread]
+    return [
+        *plan.guesses,
+        *standing_doubts(plan, domain),
+        *part_doubts(plan, domain),
+        *untold_effects(plan, domain),
+        *unread,
+    ]
 
 
 def is_inferred(plan: Plan) -> bool:
@@ -88,17 +107,21 @@ def _read(plan: Plan) -> set[str]:
     return {name.split(".")[0] for name in read if name}
 
 
-def doubting_unread(write: Write, plan: Plan, domain: Domain) -> Write:
-    """Return a write that may change any field of its record if a call has an argument without a role."""
-    unread = unread_arguments(plan, domain)
+def doubting_more(write: Write, plan: Plan, domain: Domain) -> Write:
+    """Return a write that may change any field of its record if a call has an argument without a role.
+
+    So does what calls a record off, such as a paid order, unless a schema declares what the call answers.
+    """
+    unread, tool = unread_arguments(plan, domain), domain.tools[plan.tool]
+    calls_off = is_inferred(plan) and tool.output_schema is None and not _CALLING_OFF.isdisjoint(words(tool.name))
 
     def doubted(turn: Turn, invent: Invent) -> Effect | Observation:
         effect = write(turn, invent)
-        if isinstance(effect, Observation) or not any(map(turn.call.arguments.get, unread)):
+        if isinstance(effect, Observation) or not (calls_off or any(map(turn.call.arguments.get, unread))):
             return effect
         return replace(effect, doubts=effect.doubts | {ANY_FIELD})
 
-    return doubted if unread else write
+    return doubted if unread or calls_off else write
 
 
 def refusal_doubts(plan: Plan, domain: Domain) -> Callable[[Turn], list[str]]:

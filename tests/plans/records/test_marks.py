@@ -64,6 +64,30 @@ async def test_a_word_that_selects_records_and_that_the_plan_does_not_use_is_a_r
     assert [*expected] == [reason for reason in await reasons(path, ("list_closed_boxes", {})) if "selects" in reason]
 
 
+@pytest.mark.parametrize(
+    ("get", "expected"),
+    [(tool("get_box_weight", "box_id"), ["the tool may show weight alone"]),
+     (tool("get_box_by_hall", hall=STRING), []),
+     ({**tool("get_box_weight", "box_id"), "outputSchema": {"type": "object", "properties": {"weight": NUMBER}}}, [])],
+)  # fmt: skip
+async def test_a_tool_named_after_a_field_may_show_it_alone(tmp_path: Path, get: Any, expected: list[str]) -> None:
+    path = service(tmp_path, [LIST, get], {"boxes": BOXES["boxes"][:1]})
+    asked = {"hall": "H7"} if get["name"] == "get_box_by_hall" else {"box_id": "B1"}
+    assert await reasons(path, (get["name"], asked)) == expected
+    refused = dict.fromkeys(asked, "none")
+    assert await reasons(path, (get["name"], refused)) == []
+
+
+@pytest.mark.parametrize(("verb", "expected"), [("cancel", True), ("close", False)])
+async def test_what_calls_a_record_off_leaves_it_in_doubt(tmp_path: Path, verb: str, expected: bool) -> None:
+    rows = [{"order_id": "O1", "status": "open", "paid": 9}, {"order_id": "O2", "status": "cancelled", "paid": 9}]
+    path = service(tmp_path, [tool("get_order", "order_id"), tool(f"{verb}_order", "order_id")], {"orders": rows})
+    call = (f"{verb}_order", {"order_id": "O1"})
+    assert ("nothing says which fields the call changes" in await reasons(path, call)) is expected
+    doubted = ["an earlier call may have changed records of order"]
+    assert await reasons(path, call, ("get_order", {"order_id": "O1"})) == doubted * expected
+
+
 async def test_an_entity_that_the_given_state_lacks_is_a_reason(tmp_path: Path) -> None:
     path = service(tmp_path, [LIST, GET, tool("create_hall", "name"), tool("list_halls")], BOXES)
     assert await reasons(path, ("create_hall", {"name": "H7"})) == ["the given state has no records of hall"]
