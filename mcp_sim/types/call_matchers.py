@@ -16,7 +16,7 @@ from mcp_sim.types.conditions import ABSENT, Matcher, at_path, matcher
 from mcp_sim.types.domain import Domain, Entity
 from mcp_sim.types.draws import SEPARATOR
 from mcp_sim.types.errors import did_you_mean
-from mcp_sim.types.json_schema.shapes import as_list, as_object, constants
+from mcp_sim.types.json_schema.shapes import as_list, as_object, constants, types_of
 from mcp_sim.types.json_schema.validation import Validator
 from mcp_sim.types.json_values import NOWHERE, canonical, split_path, value_at, without_part
 from mcp_sim.types.kinds import Expectation, Kind, Perturbation
@@ -176,13 +176,22 @@ def unfit_fields(entity: Entity, where: Mapping[str, Json]) -> list[str]:
     heads = {name: name.split(".", 1)[0] for name in where}
     unknown = [name for name, head in heads.items() if entity.fields and head not in known]
     fields = [f"{entity.name} has no field {name!r}{did_you_mean(name, known)}" for name in unknown]
+    schemas = {name: entity.fields[name].schema for name in where if name in entity.fields}
+    hints = {name: _quotes(schema, where[name]) for name, schema in schemas.items()}
     return fields + [
-        f"no {entity.name} can have {canonical(wanted)} as its {name}"
-        for name, wanted in where.items()
-        if name in entity.fields
-        and constants(entity.fields[name].schema)
-        and not may_satisfy(entity.fields[name].schema, wanted)
+        f"no {entity.name} can have {canonical(where[name])} as its {name}{hints[name]}"
+        for name, schema in schemas.items()
+        if (constants(schema) or hints[name]) and not may_satisfy(schema, where[name])
     ]
+
+
+def _quotes(schema: Record, wanted: Json) -> str:
+    """Return a hint for a number where there are only texts, such as an ISBN without quotes, or the reverse; or ''."""
+    types = {*types_of(schema)}
+    if isinstance(wanted, int | float) and not isinstance(wanted, bool) and types == {"string"}:
+        return "; write the text in quotes"
+    is_text_for_number = isinstance(wanted, str) and types and types <= {"integer", "number"}
+    return "; write the number without quotes" if is_text_for_number else ""
 
 
 def times(n: int) -> str:

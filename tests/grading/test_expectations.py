@@ -235,6 +235,8 @@ def test_an_expectation_without_an_id_gets_one_from_what_it_names(crm: Crm) -> N
         ("not_called: drop_*", "no tool matches 'drop_*'"),
         ("state: {entity: deel}", "unknown entity 'deel'; did you mean 'deal'?"),
         ("state: {entity: deal, where: {titel: x}}", "deal has no field 'titel'; did you mean 'title'?"),
+        ("state: {entity: deal, where: {title: 4711}}", "can have 4711 as its title; write the text in quotes"),
+        ("state: {entity: deal, where: {amount: '9'}}", 'can have "9" as its amount; write the number without quotes'),
         ("state: 'deel.size() == 1'", "unknown name 'deel'; did you mean 'deal'?"),
         ("state: 'deal.size( == 1'", "'==' is not understood at character 12"),
         ("recovered: lost", "no perturbation has the id 'lost'"),
