@@ -15,6 +15,8 @@ from mcp_sim.types.lexicon.terms import ordered, terms
 from mcp_sim.types.lexicon.translations import noun_in_english
 from mcp_sim.types.plans import Paging, Verb
 
+MORE = ("extra_", "additional_")
+"""What begins arguments by which a number grows: `extra_days`."""
 LIMITS, OFFSETS = terms("arguments.limit"), terms("arguments.offset")
 PAGES, CURSORS = terms("arguments.page"), terms("arguments.cursor")
 QUERIES = terms("arguments.query")

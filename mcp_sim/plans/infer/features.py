@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 from typing import Any, cast
 
-from mcp_sim.plans.infer.arguments import caller_arguments, is_limited, is_paged, key_argument, last_name, without
+from mcp_sim.plans.infer.arguments import MORE, caller_arguments, is_limited, is_paged, key_argument, last_name, without
 from mcp_sim.plans.infer.batches import UnfoldedArguments, unfold_arguments
 from mcp_sim.plans.infer.entity_evidence import holder_of_members, read_entity
 from mcp_sim.plans.infer.envelopes import batch_envelope, find_envelope, record_schema
@@ -110,6 +110,7 @@ class ToolFeatures:
             table("verbs.entering").get(self.parsed.described_verb) if name in _UNITS else None
         )  # `log_labour(hours)`
         how = how or {"append": "add", "remove": "subtract"}.get(self.enters or said or "")  # `add_mileage(id, km)`
+        how = how or ("add" if snake(name).startswith(MORE) else None)  # `extra_days`
         is_number = main_type(at(self.input, argument)) in {"integer", "number"} and argument in required(self.input)
         is_amount = name in _AMOUNTS or (is_number and last_word(name) not in _CHANGES | {"id"})
         if self.verb != "update" or (name not in _CHANGES and (how is None or not is_amount)):

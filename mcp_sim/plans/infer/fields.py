@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mcp_sim.plans.infer.arguments import names_record
+from mcp_sim.plans.infer.arguments import MORE, names_record
 from mcp_sim.plans.infer.features import ToolFeatures
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
@@ -68,7 +68,7 @@ class KnownFields:
         `sender_name` that of the record which a `sender_id` links to. A `user` is the only field that links to one.
         """
         argument = f"new_{argument[:-4]}" if argument.endswith("_new") else argument
-        bare = [argument.removeprefix(prefix) for prefix in ("", "new_", "updated_", f"{self.entity}_")]
+        bare = [argument.removeprefix(prefix) for prefix in ("", "new_", "updated_", *MORE, f"{self.entity}_")]
         own_key = [snake(self.key)] if names_record(argument, self.entity) else []
         keys = [f"parent_{argument}"] if argument in self.parents else own_key
         linked = self.named.get(f"{argument.removesuffix('_name')}_id") if argument.endswith("_name") else None

@@ -171,7 +171,7 @@ def _flag_filter(argument: str, known: KnownFields) -> FoundFilter | None:
     word = argument if named is None else named["only"] or named["also"] or named["alone"]
     for name, field in known.named.items():
         plain = name.removeprefix("is_")
-        is_flag = main_type(field.schema) == "boolean" and word in {plain, f"un{plain}"}
+        is_flag = main_type(field.schema) == "boolean" and word in {plain, f"un{plain}", f"in{plain}"}
         if is_flag and (named is not None or name != argument):
             also = named is not None and bool(named["also"])
             op, rule = ("not", "unless") if also else ("equals", "only")

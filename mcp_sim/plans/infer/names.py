@@ -45,6 +45,7 @@ _FEWEST_VERBS, _MOST = 3, 0.6
 LONGEST_NOUN = 8
 """The most words of a noun that is looked up inside a longer name, so that long names take linear time."""
 
+_DETAILS = terms("nouns.details")
 _CALLER, _ASKING = ("current", "user"), terms("phrases.asking_for_caller")
 _ONE_OF_A_KIND, _BATCH = terms("phrases.one_of_a_kind"), terms("phrases.batch")
 _EXTREMES = terms("arguments.newest", "arguments.oldest")
@@ -300,6 +301,8 @@ def _is_upsert(first: str, second: str = "") -> bool:
 def _complete(parsed: ParsedName, parts: Words, about: str, nouns: AbstractSet[Words]) -> ParsedName:
     """Complete a parsed name with the verb of its description, and with that verb alone if it lacks one."""
     described_verb = find_described_verb(about)
+    if parts[:1] in nouns and len(parts) == 2 and parts[-1] in _DETAILS:
+        parsed = parse_noun_phrase(parts)  # `show_details`, where the state has shows
     if not parsed.sure and parsed.word in parts[:1] and parts[:1] in nouns:
         if STRONG.get(described_verb) in _READS:
             parsed = parse_noun_phrase(parts)  # `place_details`, where other tools search places

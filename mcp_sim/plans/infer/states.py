@@ -48,6 +48,7 @@ _OPPOSITE_STATES, _POSITIVE = table("states.opposites"), frozenset({"on", "enabl
 KNOWN_STATES = {*_OPPOSITE_STATES, *_INITIAL, *FINAL, *TRANSITIONS.values(), *terms("states.ended")}.union(
     *_STATES_AFTER.values()
 )
+_SAID_FLAG = re.compile(r"\b([a-z]\w*) ?= ?(true|false)\b", re.IGNORECASE)
 _SAID_STATE = re.compile(r"\bas (?:being )?(\w+)")
 _SAMPLE_SIZE = 200  # a few states repeat; more rows show no others and cost time at start
 MAX_ROWS = 2_000  # bounds the start of worlds with many given records
@@ -206,7 +207,7 @@ def find_target_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     if features.switched is not None:
         return _switched(word, features, entity, rows)
     is_counting = any(features.calculates(name) is not None for name in properties(features.input))
-    flag = _find_flag(word, entity)
+    flag = _said_flag(features, entity) or _find_flag(word, entity)
     status = features.parsed.status or (None if is_counting else reversible_state(word))
     own = (name for name in entity.fields if snake(name).removeprefix(f"{entity.name}_") in _STATES)
     name = next(own, None) or _held_state(entity, status, rows)
@@ -355,6 +356,16 @@ def nearest_choice(word: str, choices: Sequence[Json]) -> Json:
 def _spelled(value: str) -> str:
     """Return the words of a value with one spelling of `canceled`."""
     return snake(value).replace("canceled", "cancelled")
+
+
+def _said_flag(features: ToolFeatures, entity: Entity) -> dict[str, Json]:
+    """Return the flag that a description sets, `active = false`, or that a tool marks: `played` by `mark_played`."""
+    flags, asked = _flags_by_name(entity), {*map(snake, properties(features.input))}
+    said = {name: value.lower() == "true" for name, value in _SAID_FLAG.findall(features.tool.description)}
+    named = {*words(features.tool.name)} if features.tool.name.lower().startswith("mark") else set[str]()
+    marked = {name: True for name in flags if {*words(name)} <= named}
+    meant = {name: value for name, value in {**marked, **said}.items() if name in flags.keys() - asked}
+    return {flags[name]: value for name, value in [*meant.items()][:1]}
 
 
 def _flags_by_name(entity: Entity) -> dict[str, str]:

@@ -28,7 +28,7 @@ from mcp_sim.plans.infer.tool_facts import (
     refers_to,
     row_shape,
 )
-from mcp_sim.plans.infer.verbs import flag_after
+from mcp_sim.plans.infer.verbs import STRONG, flag_after
 from mcp_sim.types import Record
 from mcp_sim.types.domain import Entity, Field
 from mcp_sim.types.json_schema.shapes import items, main_type, properties, property_of, required
@@ -61,6 +61,9 @@ def read_verb(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Ev
 def _verb_of_name(facts: ToolFacts) -> Iterator[Evidence]:
     parsed = facts.parsed
     if parsed.verb == "unknown":
+        return
+    if parsed.word in _CALLED_OFF and STRONG.get(parsed.described_verb) == "delete":
+        yield facts.evidence("verb", "delete", 0.75, f"'{parsed.word}' means what its description begins with")
         return
     weight, reason = 0.5, f"'{parsed.word}' may mean {parsed.verb}"
     if parsed.status is not None:
@@ -231,6 +234,9 @@ def _verb_of_given(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterat
 def _verb_of_result(facts: ToolFacts, server: ServerFacts, entity: str) -> Iterator[Evidence]:
     """Yield evidence where the result is a record: a new one, or one that loses something: `unlink_site_repo`."""
     parsed, shown = facts.parsed, record_shape(facts.output)
+    if parsed.verb == "create" and not required(facts.input) and row_shape(facts.output):
+        yield facts.evidence("verb", "create", -0.1, "it takes nothing that a record needs")
+        yield facts.evidence("verb", "list", 0.75, f"it shows several {plural(entity)}")  # `open_requests`
     if server.shapes.get(shown) != entity:
         return
     is_own = is_about(parsed.noun, words(entity))

@@ -65,7 +65,7 @@ def with_side_effects(answer: Answer, plan: Plan, domain: Domain) -> Answer:
     if not reasons:
         return answer
 
-    is_conditional = _is_conditional(plan, tool)
+    is_conditional = _is_conditional(plan, domain)
     conditional = {"create": {EXISTENCE}, "delete": {ANY_FIELD}}.get(plan.verb, {*plan.sets.values(), *plan.fixed})
     asked = {entity for entity in touched if _is_mentioned(domain.entities[entity], _arguments(tool))}
 
@@ -88,15 +88,22 @@ def with_side_effects(answer: Answer, plan: Plan, domain: Domain) -> Answer:
 
 def untold_effects(plan: Plan, domain: Domain) -> list[str]:
     """Return why the changes of a call are a guess: the tool may change other records, or only on a condition."""
-    touched, tool = changes_beside_plan(plan, domain), domain.tools[plan.tool]
+    touched = changes_beside_plan(plan, domain)
     reasons = [f"the tool may also change records of {', '.join(touched)}"] if touched else []
-    return [*reasons, *(["the description states a condition"] if _is_conditional(plan, tool) else [])]
+    return [*reasons, *(["the description states a condition"] if _is_conditional(plan, domain) else [])]
 
 
-def _is_conditional(plan: Plan, tool: Tool) -> bool:
-    """Whether a description states a condition, or that something becomes what the plan does not make of it."""
-    if not _is_inferred(plan) or plan.verb not in _WRITES:
+def _is_conditional(plan: Plan, domain: Domain) -> bool:
+    """Whether a description states a condition, or something that the plan does not do to its record.
+
+    It becomes what the plan does not make of it, or another number changes: `the price is computed anew`.
+    """
+    tool, own = domain.tools[plan.tool], domain.entities.get(plan.entity or "")
+    if not _is_inferred(plan) or plan.verb not in _WRITES or own is None:
         return False
+    written = {*plan.sets.values(), *plan.fixed, *plan.how, *map(snake, properties(tool.input_schema))}
+    if plan.verb == "update" and any({*_mentioned_fields(own, text)} - written for text in _effects(tool)):
+        return True
     is_said = any(isinstance(value, str) and value in tool.description for value in plan.fixed.values())
     becomes = not is_said and _BECOMING.search(tool.description) is not None
     return becomes or any(map(_is_condition, _sentences(tool)))

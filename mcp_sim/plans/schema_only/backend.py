@@ -174,6 +174,10 @@ def _named_records(tool: Tool, schema: Record, domain: Domain) -> Callable[[Turn
         for at, entity in named.items():
             key = turn.call.arguments.get(at)
             record = turn.view.get(entity.name, key) if isinstance(key, str | int) else None
+            if record and entity.name in parts:
+                inner = properties(parts[entity.name])
+                shown = {name: record[name] for name in inner if name in record}
+                values |= {entity.name: shown} if required(parts[entity.name]) <= shown.keys() > set() else {}
             values |= {
                 name: held for name in shared[at] if record and fitting_type(held := record.get(name), parts[name])
             }

@@ -368,3 +368,89 @@ async def test_a_record_that_is_called_like_its_noun_is_named_once(noun: str, na
         assert (await refused(world, f"get_{noun}", name="Loft")).startswith(
             f"{noun[:1].upper()}{noun[1:].replace('_', ' ')} Loft not"
         )
+
+
+FLAG: Json = {"type": "boolean"}
+
+
+@pytest.mark.parametrize(("noun", "word"), [("show", "details"), ("order", "info"), ("list", "details")])
+async def test_details_of_what_a_verb_is_called_like_are_those_of_the_record(
+    noun: str, word: str, tmp_path: Path
+) -> None:
+    row = typed(noun.title(), slug=TEXT, about=TEXT, minutes=COUNT)
+    tools = [
+        tool(f"{noun}_{word}", f"A {noun} by its slug.", row, slug=TEXT),
+        tool(f"find_{noun}s", "", listed(row)),
+    ]
+    rows = {key: {"slug": key, "about": "x", "minutes": 5} for key in ("a-1", "b-2")}
+    async with simulator(tmp_path, tools, state={f"{noun}s": rows}).open() as world:
+        assert (await asked(world, f"{noun}_{word}", slug="b-2"))[0] == rows["b-2"]
+        assert await refused(world, f"{noun}_{word}", slug="nope")
+
+
+@pytest.mark.parametrize(
+    ("name", "noun"), [("open_requests", "request"), ("weekly_schedule", "slot"), ("log_entries", "entry")]
+)
+async def test_a_list_that_takes_nothing_required_makes_no_record(name: str, noun: str, tmp_path: Path) -> None:
+    many = "entries" if noun == "entry" else f"{noun}s"
+    row = typed(noun.title(), id=COUNT, day=TEXT, about=TEXT)
+    tools = [
+        tool(name, "", listed(row), needed="", day=TEXT),
+        tool(f"get_{noun}", f"Get a {noun}.", row, **dict[str, Json]({f"{noun}_id": COUNT})),
+    ]
+    rows = [{"id": at, "day": day, "about": "x"} for at, day in enumerate(("mon", "tue"), 1)]
+    async with simulator(tmp_path, tools, state={many: rows}).open() as world:
+        assert (await asked(world, name))[0] == rows
+        assert (await asked(world, name, day="tue"))[0] == rows[1:]
+        assert await refused(world, f"get_{noun}", **{f"{noun}_id": 3})
+
+
+@pytest.mark.parametrize(
+    ("act", "about", "flag", "before"),
+    [
+        ("mark_played", "Mark a request as played.", "played", False),
+        ("pause_request", "Take a request off the list (active = false).", "active", True),
+        ("hush_request", "Sets muted=True.", "muted", False),
+    ],
+)
+async def test_a_flag_is_set_that_the_name_or_the_description_says(
+    act: str, about: str, flag: str, before: bool, tmp_path: Path
+) -> None:
+    row = typed("Request", id=COUNT, about=TEXT, **dict[str, Json]({flag: FLAG}))
+    tools = [tool(act, about, row, request_id=COUNT), tool("get_request", "Get a request.", row, request_id=COUNT)]
+    rows = [{"id": at, "about": "x", flag: before} for at in (1, 2)]
+    async with simulator(tmp_path, tools, state={"requests": rows}).open() as world:
+        assert (await asked(world, act, request_id=2))[0] == {**rows[1], flag: not before}
+        assert (await asked(world, "get_request", request_id=2))[0][flag] is not before
+
+
+@pytest.mark.parametrize(("word", "guessed"), [("", False), ("; the price is computed anew", True)])
+async def test_a_number_grows_by_what_is_extra(word: str, guessed: bool, tmp_path: Path) -> None:
+    row = typed("Rental", id=COUNT, days=COUNT, price=NUMBER)
+    tools = [
+        tool("extend_rental", f"Extend a rental by some days{word}.", row, rental_id=COUNT, extra_days=COUNT),
+        tool("get_rental", "Get a rental.", row, rental_id=COUNT),
+    ]
+    rows = [{"id": at, "days": 3, "price": 12.5} for at in (1, 2)]
+    async with simulator(tmp_path, tools, state={"rentals": rows}).open() as world:
+        assert await asked(world, "extend_rental", rental_id=2, extra_days=2) == ({**rows[1], "days": 5}, guessed)
+
+
+@pytest.mark.parametrize("flag", ["active", "is_active"])
+async def test_inactive_records_are_shown_on_demand(flag: str, tmp_path: Path) -> None:
+    row = typed("Show", slug=TEXT, about=TEXT, **dict[str, Json]({flag: FLAG}))
+    tools = [tool("list_shows", "List shows.", listed(row), needed="", include_inactive={**FLAG, "default": False})]
+    rows = [{"slug": key, "about": "x", flag: key == "a"} for key in ("a", "b")]
+    async with simulator(tmp_path, tools, state={"shows": rows}).open() as world:
+        assert (await asked(world, "list_shows"))[0] == rows[:1]
+        assert (await asked(world, "list_shows", include_inactive=True))[0] == rows
+
+
+async def test_a_cancellation_that_deletes_deletes(tmp_path: Path) -> None:
+    row, done = typed("Job", id=TEXT, about=TEXT, hours=COUNT), typed("Deleted", deleted=FLAG)
+    tools = [tool("cancel_job", "Delete a job.", done, job_id=TEXT), tool("get_job", "Get a job.", row, job_id=TEXT)]
+    jobs = [{"id": key, "about": "x", "hours": 1} for key in ("J1", "J2")]
+    async with simulator(tmp_path, tools, state={"jobs": jobs}).open() as world:
+        assert (await asked(world, "cancel_job", job_id="J1"))[0] == {"deleted": True}
+        assert await refused(world, "get_job", job_id="J1")
+        assert await asked(world, "get_job", job_id="J2") == (jobs[1], False)
