@@ -136,34 +136,6 @@ def doubting_new_fields(write: Write, plan: Plan, domain: Domain) -> Write:
     return noted
 
 
-def doubting_named_amounts(write: Write, plan: Plan, domain: Domain) -> Write:
-    """Return a create that may change the balance or the stock of given records that the call names.
-
-    What the plan changes itself is not in doubt.
-    """
-    others = (domain.entities[name] for name in sorted(domain.given - domain.declared - {plan.entity}))
-    held = [
-        (entity, {name for name in entity.fields if not _AMOUNTS.isdisjoint((snake(name), last_word(snake(name))))})
-        for entity in others
-        if entity.inside is None and not entity.singleton
-    ]
-    amounts = [(entity, fields) for entity, fields in held if fields]
-    if plan.verb != "create" or not amounts or not _is_inferred(plan):
-        return write
-
-    def noted(turn: Turn, invent: Invent) -> Effect | Observation:
-        effect = write(turn, invent)
-        if not isinstance(effect, Observation):
-            changed = {(change.entity, change.key) for change in effect.changes}
-            for entity, fields in amounts:
-                for key in _named_keys(turn.view, entity, [turn.call.arguments]):
-                    if (entity.name, key) not in changed:
-                        Doubts(turn.memory, entity.name).add(key, fields, turn.index)
-        return effect
-
-    return noted
-
-
 def changes_beside_plan(plan: Plan, domain: Domain) -> Mapping[str, AbstractSet[str]]:
     """Return the entities, with the fields, whose records a tool may change besides what its plan says."""
     if not _is_inferred(plan):

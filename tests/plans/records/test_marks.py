@@ -119,18 +119,6 @@ async def test_a_key_that_the_state_has_elsewhere_is_a_reason_to_doubt_that_noth
     assert await reasons(path, ("update_box", {"box_id": "H7", "weight": 2})) == elsewhere
 
 
-async def test_a_new_record_may_change_the_amounts_of_those_that_the_call_names(tmp_path: Path) -> None:
-    tools = [tool("get_account", "account_id"), tool("create_order", "account_id", price=NUMBER), tool("list_orders")]
-    state: Any = {"accounts": [{"account_id": "A1", "balance": 9}, {"account_id": "A2", "balance": 4}], "orders": []}
-    path, order = service(tmp_path, tools, state), ("create_order", {"account_id": "A1", "price": 3})
-    assert await reasons(path, order) == []
-    doubted = ["an earlier call may have changed records of account"]
-    assert await reasons(path, order, ("get_account", {"account_id": "A1"})) == doubted
-    assert await reasons(path, order, ("get_account", {"account_id": "A2"})) == []
-    names: Any = {"accounts": [{"account_id": "A1", "owner": "Ada"}], "orders": []}
-    assert await reasons(service(tmp_path, tools, names), order, ("get_account", {"account_id": "A1"})) == []
-
-
 @pytest.mark.parametrize("operation", ["get", "list", "update"])
 async def test_the_argument_that_chooses_an_operation_has_a_role(tmp_path: Path, operation: str) -> None:
     choices = {"type": "string", "enum": ["create", "get", "list", "update", "delete"]}
