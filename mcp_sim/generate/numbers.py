@@ -41,7 +41,13 @@ def number_maker(entity: str, name: str, schema: Record, setting: Setting) -> Ma
     if make is not None:
         return lambda chance, record, moment: within_bounds(make(chance, record, moment), schema)
     limits = (schema.get(word) for word in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"))
-    if whole and all(limit is None or isinstance(limit, int) or float(limit).is_integer() for limit in limits):
+    least, most = bounds({**schema, "type": "integer"})
+    has_whole = least is None or most is None or least <= most
+    if (
+        whole
+        and has_whole
+        and all(limit is None or isinstance(limit, int) or float(limit).is_integer() for limit in limits)
+    ):
         schema = {**schema, "type": "integer"}
     noun = entity.rpartition(".")[2]
     whole, description = main_type(schema) == "integer", str(schema.get("description"))
@@ -159,10 +165,20 @@ def _free(span: Range) -> Callable[[Chance], Json]:
 
 
 def within_bounds(value: Json, schema: Record) -> Json:
-    """Return a number, or the nearest one within the bounds of a schema."""
+    """Return a number, or the nearest one within the bounds of a schema that is a multiple of its step."""
     low, high = bounds(schema)
-    value = value if low is None or value >= low else math.ceil(low)
-    return value if high is None or value <= high else math.floor(high)
+    if low is not None and value < low:
+        value = math.ceil(low) if high is None or math.ceil(low) <= high else low
+    if high is not None and value > high:
+        value = math.floor(high) if low is None or math.floor(high) >= low else high
+    step = _step(schema, whole=False)
+    if step is None or Fraction(str(value)) % step == 0:
+        return value
+    place = round(Fraction(str(value)) / step)
+    first = place - _NEAR if low is None else math.ceil(Fraction(str(low)) / step)
+    last = place + _NEAR if high is None else math.floor(Fraction(str(high)) / step)
+    multiple = _exact_multiple(min(max(place, first), last), first, last, step)
+    return int(multiple) if main_type(schema) == "integer" else multiple
 
 
 _ENDINGS = (0.0, 0.0, 0.5, 0.95, 0.95, 0.99, 0.99, 0.49, 0.9)

@@ -46,7 +46,7 @@ _SIZE = re.compile(r"_?\d+(x\d+)?$")  # the size in the name of an image: `avata
 _WRITERS = {"email": ("people.email", "email_of.")}
 """The writers that may refine a format by the name of a field; without an entry, those of addresses on the web."""
 _TWO_LETTERS = frozenset({"^[A-Z]{2}$", "[A-Z]{2}", "^[A-Za-z]{2}$"})
-_KEYS = terms("fields.key_ending")
+_KEYS = terms("fields.key_ending", "fields.naming", "fields.given_key", "fields.given_name") | {"login"}
 _OWN = frozenset({"", "full", "display", "label", "title", "legal", "short", "real"})
 """What precedes `name` in fields that name the record itself."""
 

@@ -20,7 +20,7 @@ _DEMANDS = SEARCHED | {
 }  # fmt: skip
 """Keywords that the least value may not satisfy."""
 _STATES, _INITIAL = terms("fields.state"), ordered("states.initial")
-_CHOICE = re.compile(r"[a-z][a-z0-9]{0,30}(?:[_ -][a-z0-9]{1,30}){0,2}")
+_CHOICE = re.compile(r"[a-z][a-z0-9]{0,30}(?:[_ -][a-z0-9]{1,30})?")
 
 
 def initial_states(states: Sequence[Json]) -> list[Json]:
@@ -93,4 +93,4 @@ def first_value(name: str, schema: Record) -> Json:
 
 def are_choices(values: Sequence[Json]) -> bool:
     """Whether values are words like those of an enumeration: `weak`, `on_sale`. Names begin with a capital letter."""
-    return all(isinstance(value, str) and _CHOICE.fullmatch(value) for value in values)
+    return bool(values) and all(isinstance(value, str) and _CHOICE.fullmatch(value) for value in values)

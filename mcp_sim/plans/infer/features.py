@@ -111,7 +111,8 @@ class ToolFeatures:
         )  # `log_labour(hours)`
         how = how or {"append": "add", "remove": "subtract"}.get(self.enters or said or "")  # `add_mileage(id, km)`
         how = how or ("add" if snake(name).startswith(MORE) else None)  # `extra_days`
-        is_number = main_type(at(self.input, argument)) in {"integer", "number"} and argument in required(self.input)
+        is_number = main_type(at(self.input, argument)) in {"integer", "number"}
+        is_number = is_number and (snake(name).startswith(MORE) or argument in required(self.input))
         is_amount = name in _AMOUNTS or (is_number and last_word(name) not in _CHANGES | {"id"})
         if self.verb != "update" or (name not in _CHANGES and (how is None or not is_amount)):
             return None

@@ -26,6 +26,7 @@ _EXACT_ENDINGS = ordered("fields.exact_ending")
 """Endings of fields that are never matched partially."""
 _DAYS, _ENDS_OF = terms("arguments.day"), table("fields.period")
 _THRESHOLDS, _SIDES = terms("arguments.threshold"), cast("Mapping[str, Operator]", by_word("phrases.side"))
+_INCLUSIVE = re.compile(r"\b(?:at or|or equal|equal or|or (?:less|lower|fewer|higher|above|below))\b", re.IGNORECASE)
 _FLAG = re.compile(r"(?:include|show|with)_(?P<also>.+)|(?:only|just)_(?P<only>.+)|(?P<alone>.+)_only")
 _STATES, _STATES_AFTER = terms("fields.state"), [frozenset(states) for states in groups("states.after").values()]
 PARTIAL = re.compile(
@@ -130,6 +131,8 @@ def threshold_filter(argument: str, schema: Record, known: KnownFields, about: s
     """Return the filter by the only number that a text mentions beside `below` or the like: `low_stock(threshold)`."""
     said = words(about.lower())
     op: Operator | None = next((_SIDES[word] for word in said if word in _SIDES), None)
+    if op is not None and _INCLUSIVE.search(about):
+        op = "lte" if op == "lt" else "gte"
     is_number = main_type(schema) in {"integer", "number"}
     if snake(argument) not in _THRESHOLDS or op is None or not is_number:
         return None

@@ -413,7 +413,8 @@ class _Reader:
             parents = {key: row[entity.key] for row in rows for key in as_list(row[lists[0]])}
             kind: Record = {"type": ["string", "null"]}
             fields = {**target.fields, link: Field(link, kind, hidden=True, link=name)}
-            linked: list[Record] = [{**row, link: parents.get(row[target.key])} for row in self.tables[target.name][1]]
+            held = self.tables[target.name][1]
+            linked: list[Record] = [{**row, link: parents.get(str(row[target.key]))} for row in held]
             self.tables[target.name] = replace(target, fields=fields), linked
             bare: list[Record] = [{entity.key: row[entity.key]} for row in rows]
             self.tables[name] = replace(entity, fields={entity.key: entity.fields[entity.key]}, natural=True), bare

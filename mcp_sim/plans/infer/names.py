@@ -366,6 +366,8 @@ def _with_found_verb(parsed: ParsedName, parts: Words, described_verb: str, noun
     verb = _infer_verb(parts, described_verb, recordless_verb, nouns)
     if verb is None:
         rest = parse_noun_phrase(parts[1:])
+        if rest.noun in nouns and parts[0] in _EXTREMES:  # `last_inspection`
+            return replace(rest, one_of_a_kind=not rest.plural)
         if rest.noun in nouns and not recordless_verb:  # `terminate_employee`, where other tools have employees
             return replace(rest, word=parts[0])
         return replace(parsed, recordless_verb=recordless_verb)

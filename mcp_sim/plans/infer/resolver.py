@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
 
-from mcp_sim.plans.infer.arguments import last_name, noun_of_key
+from mcp_sim.plans.infer.arguments import MORE, last_name, noun_of_key
 from mcp_sim.plans.infer.envelopes import batch_envelope
 from mcp_sim.plans.infer.evidence import Evidence, basis_of
 from mcp_sim.plans.infer.features import ToolFeatures
@@ -279,12 +279,15 @@ def _write_modes(features: ToolFeatures, roles: Roles, entity: Entity) -> dict[s
     changed = [field.name for field in fields if main_type(field.schema) in kinds and not constants(field.schema)]
     modes: dict[str, How] = dict.fromkeys(changed, features.enters) if features.enters is not None else {}
     numbers = {field.name for field in fields if main_type(field.schema) in {"integer", "number"}}
+    lists = {field.name for field in fields if main_type(field.schema) == "array"}
     texts = {field.name for field in fields if features.verb == "update" and main_type(field.schema) == "string"}
     for path, name in roles.sets.items():
         is_payment = snake(name) in _PAID and snake(last_name(path)) not in _PAID
         how = "add" if is_payment else features.calculates(path)
         if how is not None and name in numbers:
             modes[name] = features.counts(name) or how
+        elif name in lists and snake(last_name(path)).startswith(MORE):
+            modes[name] = "append"  # `additional_items`
         elif name in texts and last_word(last_name(path)) in _TIME_UNITS and last_name(path) != snake(name):
             modes[name] = "add"  # a time moves by a duration
     return modes

@@ -370,7 +370,9 @@ def _field_of_noun(
     names = [*required(features.input) & arguments.keys()] if is_setter else []
     if len(names) != 1 or features.calculates(names[0]) is not None:
         return {}
-    field = known.named.get("_".join(features.parsed.noun).removeprefix(f"{known.entity}_"))
+    named = words(features.tool.name)
+    ends = ("_".join(named[at:]) for at in range(1, len(named)))
+    field = next((known.named[end] for end in ends if end in known.named), None)
     if field is None or field.name in {*taken, known.key}:
         return {}
     kinds = {main_type(arguments[names[0]]), main_type(field.schema)}

@@ -49,7 +49,11 @@ KNOWN_STATES = {*_OPPOSITE_STATES, *_INITIAL, *FINAL, *TRANSITIONS.values(), *te
     *_STATES_AFTER.values()
 )
 _SAID_FLAG = re.compile(r"\b([a-z]\w*) ?= ?(true|false)\b", re.IGNORECASE)
+_CONDITION_ENDS = frozenset(["is", "are", "was", "still", "not", "yet", "unless", "before", "after", "until", "or"])
+"""Words before a state that a record is in already, or is not to be in: `a task that is done`."""
+_CONDITIONS = re.compile(r"\b(?:that|which|if|when|while|unless|before|after|until|not|with)\b")
 _SAID_STATE = re.compile(r"\bas (?:being )?(\w+)")
+_MOST_CHOICES = 8  # more words are names
 _SAMPLE_SIZE = 200  # a few states repeat; more rows show no others and cost time at start
 MAX_ROWS = 2_000  # bounds the start of worlds with many given records
 
@@ -124,7 +128,8 @@ def _like_others(field: Field, held: Sequence[Json]) -> Field:
     """Return a text with the few words of given records as examples, which new records then have: `weak`, `strong`."""
     texts = [*dict.fromkeys(value for value in held if isinstance(value, str))]
     is_bound = field.link is not None or field.schema.keys() & {"format", "pattern", "enum", "const"}
-    is_choice = bool(texts) and are_choices(texts) and not is_bound and main_type(field.schema) == "string"
+    are_few = len(texts) <= _MOST_CHOICES and are_choices(texts)
+    is_choice = are_few and not is_bound and main_type(field.schema) == "string"
     return replace(field, schema={**field.schema, "examples": texts}) if is_choice else field
 
 
@@ -257,7 +262,7 @@ def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     if features.verb != "list" or word in words(entity.name):
         return {}
     if word not in QUALIFIERS:
-        return _find_choice(word, entity, rows, properties(features.shape))
+        return _find_choice(word, entity, rows, properties(features.shape), is_described=bool(is_word))
     flags = _flags_by_name(entity)
     alike = {word}.union(*(states for states in map(frozenset, _STATES_AFTER.values()) if word in states))
     if flag := next((flags[name] for name in flags if name in alike), None):
@@ -277,16 +282,19 @@ def find_listed_state(features: ToolFeatures, entity: Entity, rows: Sequence[Rec
     return {}
 
 
-def _find_choice(word: str, entity: Entity, rows: Sequence[Record], shown: Record) -> dict[str, Json]:
+def _find_choice(
+    word: str, entity: Entity, rows: Sequence[Record], shown: Record, *, is_described: bool
+) -> dict[str, Json]:
     """Return the field that groups records and may have the value of a word: `type` of `list_hourly_jobs`.
 
-    So it is of any text that given records have: the `strength` of `weak_hives`. `shown` are the properties of the rows
-    that a tool shows.
+    `is_described`: the word only describes the records. Then it may be any text that given ones have: the `strength` of
+    `weak_hives`. `shown` are the properties of the rows that a tool shows.
     """
     for name, field in entity.fields.items():
         held = [row[name] for row in islice(rows, MAX_ROWS) if isinstance(row.get(name), str)]
-        choices = (*choices_of(field.schema), *choices_of(as_object(shown.get(name)))) if snake(name) in _GROUPS else ()
-        for choice in (*choices, *(held if name != entity.key else ())):
+        choices = (*choices_of(field.schema), *choices_of(as_object(shown.get(name))), *held)
+        is_meant = snake(name) in _GROUPS or (is_described and name != entity.key)
+        for choice in choices if is_meant else ():
             if snake(str(choice)) == word:
                 return {name: choice}
     return {}
@@ -335,7 +343,9 @@ def _find_state(
 def _last_mentioned(states: Sequence[str], about: str) -> str | None:
     text = f" {' '.join(words(about))} "
     places = {text.rfind(f" {' '.join(words(snake(state)))} "): state for state in states}
-    return places[max(places)] if places and max(places) >= 0 else None
+    last = max(places, default=-1)
+    before = text[: max(last, 0)].split()[-1:]
+    return None if last < 0 or not _CONDITION_ENDS.isdisjoint(before) else places[last]
 
 
 def nearest_choice(word: str, choices: Sequence[Json]) -> Json:
@@ -361,9 +371,10 @@ def _spelled(value: str) -> str:
 def _said_flag(features: ToolFeatures, entity: Entity) -> dict[str, Json]:
     """Return the flag that a description sets, `active = false`, or that a tool marks: `played` by `mark_played`."""
     flags, asked = _flags_by_name(entity), {*map(snake, properties(features.input))}
-    said = {name: value.lower() == "true" for name, value in _SAID_FLAG.findall(features.tool.description)}
+    stated = _CONDITIONS.split(features.tool.description)[0]
+    said = {name: value.lower() == "true" for name, value in _SAID_FLAG.findall(stated)}
     named = {*words(features.tool.name)} if features.tool.name.lower().startswith("mark") else set[str]()
-    marked = {name: True for name in flags if {*words(name)} <= named}
+    marked = {name: "not" not in named for name in flags if {*words(name)} <= named}
     meant = {name: value for name, value in {**marked, **said}.items() if name in flags.keys() - asked}
     return {flags[name]: value for name, value in [*meant.items()][:1]}
 

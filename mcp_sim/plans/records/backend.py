@@ -34,7 +34,7 @@ from mcp_sim.plans.records.record_lookup import find_inside, finder, nearest_rec
 from mcp_sim.plans.records.removal import removal
 from mcp_sim.plans.records.results import reports_failures, result_renderer
 from mcp_sim.plans.records.selection import Page, Select, parent_check, selector
-from mcp_sim.plans.records.side_effects import doubting_new_fields
+from mcp_sim.plans.records.side_effects import doubting_counts, doubting_new_fields
 from mcp_sim.plans.records.updates import updating
 from mcp_sim.plans.refusal import choices_text, invalid, not_found, nothing_left, sentence_of
 from mcp_sim.types import Json, Observation, Tool, Transition, Turn
@@ -153,7 +153,7 @@ def _shower(render: Render, tool: Tool, plan: Plan, domain: Domain) -> Show:
 def _changing(tool: Tool, plan: Plan, domain: Domain, show: Show) -> Answer:
     """Return the answer of a tool that creates, updates or deletes records."""
     write = doubting_more(_WRITES[plan.verb](tool, plan, domain), plan, domain)
-    write = doubting_new_fields(write, plan, domain)
+    write = doubting_counts(doubting_new_fields(write, plan, domain), plan, domain)
     note = doubts_noter(plan)
     doubts, is_unsure, is_lost = doubts_name(plan.entity or ""), is_unsure_write(plan), absence_test(plan)
     note_missing = missing_record_noter(plan, domain)

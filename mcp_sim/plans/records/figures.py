@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
+from mcp_sim.plans.infer.states import KNOWN_STATES
 from mcp_sim.types import Json, Record
 from mcp_sim.types.domain import Entity
 from mcp_sim.types.json_schema.shapes import main_type
@@ -67,7 +68,7 @@ def _figure_of(entity: Entity, parts: Sequence[str], *, is_named: bool) -> Figur
             return lambda rows: sum(row.get(name) is True for row in rows)
     total = _sum_of_field(entity, rest, is_mean=not _MEANS.isdisjoint(parts))
     places = [name for name in entity.fields if last_word(snake(name)) in _STATES]
-    if total is not None or len(places) != 1 or _COUNTS.isdisjoint(parts):
+    if total is not None or len(places) != 1 or _COUNTS.isdisjoint(parts) or state not in KNOWN_STATES:
         return total
     return lambda rows: sum(snake(str(row.get(places[0]))) == state for row in rows)
 

@@ -13,7 +13,7 @@ from mcp_sim.types.domain import Domain, Entity, Field
 from mcp_sim.types.initial_values import first_value
 from mcp_sim.types.json_schema.shapes import as_list, as_object, is_rows, items, main_type, properties
 from mcp_sim.types.json_values import NOWHERE, multiplied, rounded
-from mcp_sim.types.lexicon.english import last_word, snake, words
+from mcp_sim.types.lexicon.english import is_plural, last_word, snake, words
 from mcp_sim.types.lexicon.terms import terms
 from mcp_sim.types.plans import Plan
 from mcp_sim.types.views import find_key
@@ -109,7 +109,8 @@ def priced_total(entity: Entity, domain: Domain) -> Callable[[View, Record], Rec
     None if the record has no such total, or a price of its own.
     """
     totals, whole = _totals(entity), [name for name, field in entity.fields.items() if _is_count(entity, field)]
-    counts = [name for name in whole if last_word(name) in _QUANTITIES] or whole  # the `seats` of a ticket
+    counts = [name for name in whole if last_word(name) in _QUANTITIES]
+    counts = counts or [name for name in whole if is_plural(last_word(name))]  # the `seats` of a ticket
     prices = [
         (link, of, name)
         for link, of in entities_named(entity.fields, entity, domain).items()

@@ -8,7 +8,7 @@ from itertools import islice, takewhile
 
 from mcp_sim.plans.infer.filters import is_presentation
 from mcp_sim.plans.infer.names import last_segment
-from mcp_sim.plans.infer.states import MAX_ROWS, find_deadline
+from mcp_sim.plans.infer.states import find_deadline
 from mcp_sim.plans.infer.verbs import QUALIFIERS
 from mcp_sim.plans.records.arguments import argument
 from mcp_sim.plans.records.effects import Effect, Write
@@ -28,6 +28,8 @@ _READS, _WRITES = frozenset({"get", "list", "search"}), frozenset({"create", "up
 _NARROWING, _PARTS = terms("arguments.narrowing"), terms("arguments.part")
 _CALLING_OFF, _PREPOSITIONS = terms("verbs.calling_off"), terms("phrases.prepositions")
 _SELECTING = QUALIFIERS | terms("arguments.newest", "arguments.oldest", "figures.rank")
+_MOST_READ = 200
+"""The most rows of each table that a refused call looks through for a name."""
 
 
 def standing_doubts(plan: Plan, domain: Domain) -> Iterator[str]:
@@ -137,7 +139,7 @@ def refusal_doubts(plan: Plan, domain: Domain) -> Callable[[Turn], list[str]]:
         asked = [(fetch(turn.call.arguments), entity) for fetch, entity in names]
         missing = [key for key, entity in asked if isinstance(key, str | int) and _is_unknown(turn.view, entity, key)]
         held = [f"the state has {key!r} in another place" for key in missing if _is_held(turn.view, key, domain)]
-        return [*(() if missing or not asked else plan.guesses), *reasons, *held]
+        return [*(() if missing else plan.guesses), *reasons, *held]
 
     return doubts
 
@@ -161,7 +163,7 @@ def _is_held(view: View, text: Key, domain: Domain) -> bool:
     for entity in tables:
         ids = {field.name for field in entity.fields.values() if field.link is not None}
         plain = entity.fields.keys() - (ids if entity.natural else ids | {entity.key})
-        rows = islice(view.rows(entity.name), MAX_ROWS)
+        rows = islice(view.rows(entity.name), _MOST_READ)
         if any(_mentions(row.get(name), text) for _, row in rows for name in plain):
             return True
     return False

@@ -121,7 +121,9 @@ def _other_names(tool: Tool, plan: Plan, entity: Entity) -> list[str]:
     own = {name.removeprefix(f"{noun}_") for noun in (entity.name, last_word(entity.name))}
     names = {name, *own, *either[1:], *either[:-1], *(word.lower() for pair in pairs for word in pair)}
     names |= {"name", "path", "title"} if name in {entity.name, last_word(entity.name)} else set[str]()
-    ids = {at for at in map(snake, entity.fields) if is_id(at) and entity.name.startswith(noun_of_id(at))}
+    stems = {at: noun_of_id(at) for at in map(snake, entity.fields) if is_id(at)}
+    ids = {at for at, stem in stems.items()  # not the `order_id` of an `order_item`
+           if entity.name.startswith(stem) and not entity.name.startswith(f"{stem}_")}  # fmt: skip
     return [name for name in entity.fields if name != entity.key and snake(name) in names | ids]
 
 

@@ -93,7 +93,8 @@ def _selection(tool: Tool, plan: Plan, entity: Entity, domain: Domain) -> Select
 def _selection_by_parents(tool: Tool, plan: Plan, entity: Entity) -> Select:
     """Compile the selection of all records that belong to those that a call names, or of all if it can name none."""
     matching = matching_rows(tool, plan, entity)
-    links = [path for path, rule in plan.filters.items() if entity.fields[rule.field].link is not None]
+    fields = {path: entity.fields.get(rule.field) for path, rule in plan.filters.items()}
+    links = [path for path, field in fields.items() if field is not None and field.link is not None]
     parents = {path: filter_argument(tool, path, entity, rule) for path, rule in plan.filters.items()}
 
     def select(turn: Turn) -> Sequence[Row] | Observation:

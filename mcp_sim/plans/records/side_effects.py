@@ -40,7 +40,7 @@ _WRITES = frozenset({"create", "update", "delete"})
 _READS = frozenset({"get", "list", "search"})
 _COUNTABLE = frozenset({"integer", "number", "boolean", "array"})
 """The types of fields that calls change in passing: stock, balances, flags, members."""
-_AMOUNTS = terms("fields.balance", "fields.stock", "fields.taken")
+_COUNTED = terms("fields.taken")
 _HEADINGS = "|".join(ordered("phrases.headings"))
 _SECTION = re.compile(rf"\n\s*(?:(?i:{_HEADINGS})\b|[A-Z][A-Z ]+:).*", re.DOTALL)
 """What follows describes arguments and results."""
@@ -132,6 +132,29 @@ def doubting_new_fields(write: Write, plan: Plan, domain: Domain) -> Write:
             for key in _named_keys(turn.view, other, [turn.call.arguments]) if other.name != entity else ():
                 Doubts(turn.memory, other.name).add(key, {ANY_FIELD}, turn.index)
         return replace(effect, doubts=effect.doubts | {ANY_FIELD})
+
+    return noted
+
+
+def doubting_counts(write: Write, plan: Plan, domain: Domain) -> Write:
+    """Return a create that may change a count of given records that the call names: seats `sold`, places `left`."""
+    others = (domain.entities[name] for name in sorted(domain.given - domain.declared - {plan.entity}))
+    held = [(entity, {name for name in entity.fields if last_word(snake(name)) in _COUNTED})
+            for entity in others if entity.inside is None and not entity.singleton]  # fmt: skip
+    counted = [(entity, fields) for entity, fields in held if fields]
+    if plan.verb != "create" or not counted or not _is_inferred(plan):
+        return write
+
+    def noted(turn: Turn, invent: Invent) -> Effect | Observation:
+        effect = write(turn, invent)
+        if isinstance(effect, Observation):
+            return effect
+        changed = {(change.entity, change.key) for change in effect.changes}
+        for entity, fields in counted:
+            for key in _named_keys(turn.view, entity, [turn.call.arguments]):
+                if (entity.name, key) not in changed:
+                    Doubts(turn.memory, entity.name).add(key, fields, turn.index)
+        return effect
 
     return noted
 

@@ -54,7 +54,7 @@ from mcp_sim.types.result_schemas import (
     without_failures,
 )
 
-_LEFT = terms("figures.left")
+_LEFT, _TAKEN = terms("figures.left"), terms("fields.taken")
 WithFacts: TypeAlias = Callable[[View, Json], Json]
 
 
@@ -188,9 +188,11 @@ def _named_records(tool: Tool, schema: Record, domain: Domain) -> Callable[[Turn
 
 def _left(schema: Record, known: Record) -> Record:
     """Return the number that is left of two: the `available` ones of a `capacity` and what is `sold`."""
-    numbers = [value for value in known.values() if is_number(value)]
-    names = [name for name in properties(schema) if last_word(name) in _LEFT and name not in known]
-    return {names[0]: max(numbers) - min(numbers)} if len(names) == 1 and len(numbers) == 2 else {}
+    parts, numbers = properties(schema), {name: value for name, value in known.items() if is_number(value)}
+    names = [name for name in parts if last_word(name) in _LEFT and name not in known]
+    is_left = len(names) == 1 and main_type(parts[names[0]]) in {"integer", "number"}
+    is_taken = len(numbers) == 2 and any(last_word(name) in _TAKEN for name in numbers)
+    return {names[0]: max(numbers.values()) - min(numbers.values())} if is_left and is_taken else {}
 
 
 def _promised(tool: Tool, place: str | None, domain: Domain, wrapper: str | None = None) -> Answer:

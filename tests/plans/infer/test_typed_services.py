@@ -454,3 +454,87 @@ async def test_a_cancellation_that_deletes_deletes(tmp_path: Path) -> None:
         assert (await asked(world, "cancel_job", job_id="J1"))[0] == {"deleted": True}
         assert await refused(world, "get_job", job_id="J1")
         assert await asked(world, "get_job", job_id="J2") == (jobs[1], False)
+
+
+@pytest.mark.parametrize(
+    ("act", "about", "state"),
+    [
+        ("archive_task", "Archive a task that is done.", "archived"),
+        ("escalate_task", "Escalate a task that is still open.", "escalated"),
+        ("hold_task", "Hold a task that is not yet done", "held"),
+    ],
+)
+async def test_a_state_that_a_record_has_before_is_not_what_a_verb_leads_to(
+    act: str, about: str, state: str, tmp_path: Path
+) -> None:
+    row = typed("Task", id=TEXT, name=TEXT, status=TEXT)
+    tools = [tool(act, about, row, task_id=TEXT), tool("get_task", "Get a task.", row, task_id=TEXT)]
+    tasks = [{"id": f"T{at}", "name": "x", "status": each} for at, each in enumerate(("open", "done"))]
+    async with simulator(tmp_path, tools, state={"tasks": tasks}).open() as world:
+        for key in ("T0", "T1"):
+            assert (await asked(world, act, task_id=key))[0]["status"] not in {"open", "done"} - {
+                tasks[key == "T1"]["status"]
+            }
+
+
+@pytest.mark.parametrize(("part", "whole"), [("order_item", "order"), ("user_session", "user")])
+async def test_the_id_of_a_parent_names_no_part(part: str, whole: str, tmp_path: Path) -> None:
+    tools = [tool(f"delete_{part}", f"Delete a {part}.", **dict[str, Json]({"item_id": TEXT})), tool(f"list_{part}s")]
+    rows = [{"item_id": key, f"{whole}_id": "O1"} for key in ("I1", "I2")]
+    async with simulator(
+        tmp_path, tools, state={f"{whole}s": [{f"{whole}_id": "O1"}], f"{part}s": rows}
+    ).open() as world:
+        assert await refused(world, f"delete_{part}", item_id="O1")
+        assert str(await answered(world, f"list_{part}s")).count("O1") == 2
+
+
+@pytest.mark.parametrize(("extra", "before", "after"), [("guests", 2, 3), ("items", ["a"], ["a", "b"])])
+async def test_what_is_extra_is_added_also_where_it_is_optional(
+    extra: str, before: Json, after: Json, tmp_path: Path
+) -> None:
+    schema: Json = COUNT if extra == "guests" else {"type": "array", "items": TEXT}
+    row = typed("Booking", id=TEXT, note=TEXT, **dict[str, Json]({extra: schema}))
+    more = dict[str, Json]({f"additional_{extra}": schema})
+    tools = [
+        tool("update_booking", "Update a booking.", row, "booking_id", booking_id=TEXT, note=TEXT, **more),
+        tool("get_booking", "Get a booking.", row, booking_id=TEXT),
+    ]
+    async with simulator(
+        tmp_path, tools, state={"bookings": [{"id": "B1", "note": "x", extra: before}]}
+    ).open() as world:
+        change = {f"additional_{extra}": 1 if extra == "guests" else ["b"]}
+        assert (await asked(world, "update_booking", booking_id="B1", **change))[0][extra] == after
+
+
+@pytest.mark.parametrize(
+    ("about", "kept"),
+    [("Stock at or below the threshold.", ["A", "B"]), ("One or more parts with stock under the threshold.", ["A"])],
+)
+async def test_a_threshold_includes_its_own_number_only_where_the_description_says_so(
+    about: str, kept: list[str], tmp_path: Path
+) -> None:
+    row = typed("Part", sku=TEXT, stock=COUNT, price=NUMBER)
+    tools = [tool("list_parts", about, listed(row), threshold=COUNT)]
+    rows = [{"sku": sku, "stock": stock, "price": 1.5} for sku, stock in (("A", 3), ("B", 5), ("C", 8))]
+    async with simulator(tmp_path, tools, state={"parts": rows}).open() as world:
+        assert [row["sku"] for row in (await asked(world, "list_parts", threshold=5))[0]] == kept
+
+
+async def test_a_flag_is_denied_by_not(tmp_path: Path) -> None:
+    row = typed("Mail", id=TEXT, text=TEXT, spam=FLAG)
+    tools = [tool("mark_not_spam", "", row, mail_id=TEXT), tool("get_mail", "Get a mail.", row, mail_id=TEXT)]
+    async with simulator(tmp_path, tools, state={"mails": [{"id": "M1", "text": "x", "spam": True}]}).open() as world:
+        assert (await asked(world, "mark_not_spam", mail_id="M1"))[0]["spam"] is False
+
+
+@pytest.mark.parametrize("call", [{}, {"email": "a@b.example"}])
+async def test_records_are_deleted_by_a_value_inside_them(call: Json, tmp_path: Path) -> None:
+    row = typed("Ticket", id=TEXT, subject=TEXT, assignee=typed("Person", email=TEXT))
+    tools = [
+        tool("create_ticket", "Create a ticket.", row, subject=TEXT),
+        tool("delete_tickets", "Delete tickets.", needed="", email=TEXT),
+    ]
+    async with simulator(tmp_path, tools).open() as world:
+        await answered(world, "create_ticket", subject="x")
+        await world.call("delete_tickets", call)
+        assert "crash" not in str(world.ledger.steps[-1])
