@@ -1,7 +1,7 @@
 """Find what the functions of a program do to tables, by a plain scan of their syntax trees.
 
-The scan reads a function in the order of its text, and the functions that it calls with what they get. A name is what
-was assigned to it last. What it gets wrong, `@tool(reads=, verb=, entity=, key=)` corrects.
+The scan reads a function in the order of its text, and the functions that it calls with what they get. A name is the
+last known value that was assigned to it. What it gets wrong, `@tool(reads=, verb=, entity=, key=)` corrects.
 """
 
 from __future__ import annotations

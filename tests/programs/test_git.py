@@ -19,9 +19,9 @@ STATE: Json = {
     "commits": [
         {"message": "Read a sensor", "date": "2026-03-03T10:30:00+00:00", "files": {"config.yaml": "unit: celsius\n"}}
     ],
-    "files": {"config.yaml": "unit: kelvin\n", "TODO.md": "Calibrate.\n"},
+    "files": {"config.yaml": "unit: kelvin\n", "NOTES.md": "Calibrate.\n"},
     "modified": {"config.yaml": "unit: celsius\n"},
-    "untracked": ["TODO.md"],
+    "untracked": ["NOTES.md"],
 }
 
 
@@ -45,7 +45,7 @@ async def test_a_branch_has_its_own_commits(tmp_path: Path) -> None:
     async with with_state(tmp_path, "git", STATE).open() as world:
         assert await ask(world, "git_create_branch", branch_name="tides") == "Created branch 'tides' from 'main'"
         assert await ask(world, "git_checkout", branch_name="tides") == "Switched to branch 'tides'"
-        await ask(world, "git_add", files=["TODO.md"])
+        await ask(world, "git_add", files=["NOTES.md"])
         await ask(world, "git_commit", message="Plan")
         assert await ask(world, "git_branch", branch_type="local") == "  main\n* tides"
         await ask(world, "git_checkout", branch_name="main")

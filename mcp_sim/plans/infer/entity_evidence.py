@@ -263,8 +263,8 @@ def _part_of_state(facts: ToolFacts, server: ServerFacts) -> str | None:
         is_named = parsed.noun == noun or {parsed.word, *parsed.noun} == {*noun}
         is_act = parsed.verb not in {"create", "list", "search"} and {*parsed.noun} <= {*noun} and bool(parsed.noun)
         is_row = {*map(snake, asked)} <= {*map(snake, entity.fields)}
-        is_entered = into == noun and (is_row or not entity.fields or len(entity.fields) == len(asked) == 1)
-        if is_named or is_entered or (is_act and facts.takes_key(entity)):
+        is_put_into = into == noun and (is_row or not entity.fields or len(entity.fields) == len(asked) == 1)
+        if is_named or is_put_into or (is_act and facts.takes_key(entity)):
             return name
     return None
 

@@ -106,10 +106,9 @@ class ToolFeatures:
         name, how = last_name(argument), table("verbs.calculating").get(word)
         is_stock = name in (_AMOUNTS | _UNITS) - _SCORES or name in words(self.tool.name)  # `use_points(points)`
         how = how or (table("verbs.stocking").get(word) if is_stock or self.singleton else None)
-        said = (
-            table("verbs.entering").get(self.parsed.described_verb) if name in _UNITS else None
-        )  # `log_labour(hours)`
-        how = how or {"append": "add", "remove": "subtract"}.get(self.enters or said or "")  # `add_mileage(id, km)`
+        # `add_mileage(id, km)`, and `log_labour(id, hours)` if its description begins with "Add"
+        described = table("verbs.entering").get(self.parsed.described_verb) if name in _UNITS else None
+        how = how or {"append": "add", "remove": "subtract"}.get(self.enters or described or "")
         how = how or ("add" if snake(name).startswith(MORE) else None)  # `extra_days`
         is_number = main_type(at(self.input, argument)) in {"integer", "number"}
         is_number = is_number and (snake(name).startswith(MORE) or argument in required(self.input))

@@ -14,8 +14,6 @@ from mcp_sim.types.doubts import ANY_FIELD, EXISTENCE, NEW_RECORDS, Doubts, doub
 from mcp_sim.types.plans import DECLARED, Plan
 from mcp_sim.types.views import find_key
 
-_READS = frozenset({"get", "list", "search"})
-
 
 def is_unsure_write(plan: Plan) -> bool:
     """Whether a write may have changed any field: its plan is a guess, or an update sets nothing."""

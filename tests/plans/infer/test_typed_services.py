@@ -461,7 +461,7 @@ async def test_a_cancellation_that_deletes_deletes(tmp_path: Path) -> None:
     [
         ("archive_task", "Archive a task that is done.", "archived"),
         ("escalate_task", "Escalate a task that is still open.", "escalated"),
-        ("hold_task", "Hold a task that is not yet done", "held"),
+        ("hold_task", "Hold a task that is not yet done", "on_hold"),
     ],
 )
 async def test_a_state_that_a_record_has_before_is_not_what_a_verb_leads_to(
@@ -472,9 +472,7 @@ async def test_a_state_that_a_record_has_before_is_not_what_a_verb_leads_to(
     tasks = [{"id": f"T{at}", "name": "x", "status": each} for at, each in enumerate(("open", "done"))]
     async with simulator(tmp_path, tools, state={"tasks": tasks}).open() as world:
         for key in ("T0", "T1"):
-            assert (await asked(world, act, task_id=key))[0]["status"] not in {"open", "done"} - {
-                tasks[key == "T1"]["status"]
-            }
+            assert (await asked(world, act, task_id=key))[0]["status"] == state
 
 
 @pytest.mark.parametrize(("part", "whole"), [("order_item", "order"), ("user_session", "user")])
